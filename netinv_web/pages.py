@@ -19,9 +19,10 @@ from urllib.parse import quote
 from pyramid.renderers import render
 from pyramid.request import Request
 from pyramid.response import Response
+from webob.multidict import MultiDict
 
 from netinv_core.auth.security_policy import AUTHENTICATED
-from netinv_core.errors import BadRequest
+from netinv_core.http import bodies, multipart
 from netinv_core.http.errors import RelativeRedirect
 from netinv_core.http.methods import allow_header
 from netinv_core.http.traversal import root_of
@@ -30,6 +31,7 @@ from netinv_web.hidden_links import unlinked
 
 # Characters of a path with a query that stay as they are: the reserved ones (RFC 3986), and those of encoded ones.
 LOCATION_CHARACTERS = "/?#[]@!$&'()*+,;=:%~"
+FORM = "netinv_form"  # attribute of a request whose form was read
 View = Callable[[Request], Any]
 MEDIA_TYPE = "text/html"
 # Without anything inline: scripts and styles come from files of this service.
@@ -121,14 +123,28 @@ def fragment(request: Request, template: str, values: dict[str, Any]) -> Respons
 
 
 def form_of(request: Request) -> Any:
-    """The fields of the form that a request posts, as a mapping with ``get`` and ``getall``.
+    """The fields of the form that a request posts, as a mapping with ``get`` and ``getall``: texts, and files as
+    :class:`netinv_core.storage.files.Upload`. Empty for another media type.
 
     :raises BadRequest: for a body that is no form, such as one without the boundary of its parts
+    :raises UnsupportedMedia: for another charset than UTF-8
+    :raises TooLarge: for a form of more than ``netinv.max_request_size``
     """
-    try:
-        return request.POST
-    except ValueError as error:
-        raise BadRequest(f"The form cannot be read: {error}.") from None
+    attributes = request.__dict__
+    if FORM not in attributes:
+        attributes[FORM] = MultiDict(_pairs(request))
+    return attributes[FORM]
+
+
+def _pairs(request: Request) -> list[tuple[str, Any]]:
+    if request.content_type not in multipart.MEDIA and (request.method != "POST" or request.content_type):
+        return []
+    request.make_body_seekable()  # others read it too
+    settings = request.registry.netinv.settings
+    content = bodies.read_content(request, settings["max_request_size"], "netinv.max_request_size")
+    most = settings["max_bulk_objects"] + multipart.MAX_MEMBERS
+    members = multipart.parse(content, request.headers.get("Content-Type", ""), most)
+    return [(name, value) for name, values in members.items() for value in values]
 
 
 def query_text(request: Request, name: str, default: str = "") -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import colander
 import orjson
 
+from netinv_core import json_values
 from netinv_core.errors import FieldErrors
 from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.tabular import cells
@@ -232,8 +233,8 @@ def from_json(text: str) -> Any:
     :raises colander.Invalid: for text that is not JSON
     """
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return json_values.parse(text)
+    except json_values.InvalidJson:
         raise colander.Invalid(None, "Value must be valid JSON.") from None
 
 

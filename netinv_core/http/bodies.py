@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from email.message import Message
 from typing import Any
 
-import orjson
 from pyramid.request import Request
 
-from netinv_core.errors import BadRequest, Invalid, TooLarge
+from netinv_core import json_values
+from netinv_core.errors import BadRequest, Invalid, TooLarge, UnsupportedMedia
 
-MAX_LEVELS = 100
 NO_SURROGATE = "Surrogates, which are halves of characters, are not allowed."
 # One JSON string, or the unfinished one at the end; possessive, so that it takes one pass and no memory.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
@@ -38,20 +38,36 @@ def read_content(request: Request, max_size: int, setting: str) -> bytes:
     return content
 
 
+def require_utf8(content_type: str) -> None:
+    """Refuses a body in another charset, which would be read as something else than was sent.
+
+    :raises UnsupportedMedia: for a media type with the parameter ``charset`` for another one
+    """
+    if "charset" not in content_type.lower():
+        return
+    header = Message()
+    header["Content-Type"] = content_type
+    charset = header.get_param("charset", "")
+    name = charset if isinstance(charset, str) else "".join(part or "" for part in charset[::2])
+    if name.strip().lower().replace("-", "") not in ("", "utf8", "usascii"):
+        raise UnsupportedMedia(f'Unsupported charset "{name[:40]}" in request: UTF-8 is expected.')
+
+
 def json_of(content: bytes, settings: Mapping[str, Any]) -> Any:
     """The JSON value of a body, with limits on its values, its levels, and the objects of a list.
 
     :raises TooLarge: for more values (``netinv.max_json_values``), or more objects in a list
         (``netinv.max_bulk_objects``)
-    :raises BadRequest: for invalid JSON, and for more than :data:`MAX_LEVELS` levels
+    :raises BadRequest: for invalid JSON, and for too many levels (:mod:`netinv_core.json_values`)
     """
     max_values = settings["max_json_values"]
     if _separators(content) >= max_values and _separators(_STRING.sub(b"", content)) >= max_values:
         raise TooLarge(f"The request body holds more than {max_values} JSON values (netinv.max_json_values).")
-    value = checked(_parsed(content), settings)
-    if _deeper(value, MAX_LEVELS):
-        raise BadRequest(f"JSON parse error - values are nested in more than {MAX_LEVELS} levels")
-    return value
+    try:
+        return checked(json_values.parse(content), settings)
+    except json_values.InvalidJson as error:
+        _name_surrogates(error.lenient)
+        raise BadRequest(f"JSON parse error - {error}") from None
 
 
 def checked(value: Any, settings: Mapping[str, Any]) -> Any:
@@ -72,18 +88,6 @@ def _separators(content: bytes) -> int:
     return content.count(b",") + content.count(b"[") + content.count(b"{")
 
 
-def _parsed(content: bytes) -> Any:
-    try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError as refused:
-        reason: Exception = refused
-        try:
-            _name_surrogates(json.loads(content.decode(), parse_constant=_no_constant))
-        except (ValueError, RecursionError) as error:
-            reason = error
-        raise BadRequest(f"JSON parse error - {reason}") from None
-
-
 def _name_surrogates(body: Any) -> None:
     """Names the members of an object, or of each object of a list, that hold half of a surrogate pair.
 
@@ -101,18 +105,3 @@ def _name_surrogates(body: Any) -> None:
 
 def _has_surrogate(value: Any) -> bool:
     return _SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"Out of range float values are not JSON compliant: {name}")
-
-
-def _deeper(value: Any, levels: int) -> bool:
-    """True if lists and objects are nested in more levels. Iterates level by level, without recursion."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(levels):
-        if not level:
-            return False
-        parts = (part for outer in level for part in (outer.values() if isinstance(outer, dict) else outer))
-        level = [part for part in parts if isinstance(part, dict | list)]
-    return bool(level)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, UnsupportedMedia
+from netinv_core.errors import Invalid
 from netinv_core.http import bodies, representations, versions
 from netinv_core.http.list_files import DELIMITERS
 from netinv_core.http.serialization import body_of
@@ -130,7 +130,5 @@ def _content(request: Request) -> bytes:
 
     :raises UnsupportedMedia: for another ``charset``
     """
-    charset = request.charset or "utf-8"
-    if charset.lower().replace("-", "") not in ("utf8", "usascii"):
-        raise UnsupportedMedia(f'Unsupported charset "{charset[:40]}" in request: UTF-8 is expected.')
+    bodies.require_utf8(request.headers.get("Content-Type", ""))
     return bodies.read_content(request, request.registry.netinv.settings["max_request_size"], "netinv.max_request_size")

@@ -55,7 +55,9 @@ def parse(content: bytes, content_type: str, max_members: int = MAX_MEMBERS) -> 
 
     :raises BadRequest: for a malformed form, or more than ``max_members`` texts (of one with files:
         :data:`MAX_MEMBERS`)
+    :raises UnsupportedMedia: for a form in another charset than UTF-8
     """
+    bodies.require_utf8(content_type)
     is_multipart = content_type.lower().startswith(MULTIPART)
     members: Members = {}
     for name, value in _parts(content, content_type) if is_multipart else _pairs(content, max_members):

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core import json_values
+from netinv_core.errors import RequestError
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_web.auth.sessions import is_same_origin
 from netinv_web.pages import form_of, local_path, page
@@ -47,10 +49,13 @@ def kept_form(request: Request) -> KeptForm | None:
         return None
     if request.content_length is None or request.content_length > MAX_SIZE:
         return None
-    pairs = list(form_of(request).items())
+    try:
+        pairs = list(form_of(request).items())
+    except RequestError:  # a form that cannot be read is not kept
+        return None
     fields = [(name, value) for name, value in pairs if isinstance(value, str) and not _is_secret(name)]
     kept = {name for name, _ in fields}
-    lost = [name for name, value in pairs if name not in kept and (value if isinstance(value, str) else value.filename)]
+    lost = [name for name, value in pairs if name not in kept and (value if isinstance(value, str) else value.name)]
     return KeptForm(request.path_qs, fields, lost)
 
 
@@ -65,7 +70,7 @@ def from_sign_in(request: Request) -> KeptForm | None:
     if not isinstance(text, str) or not text:
         return None
     try:
-        pairs = json.loads(text)
+        pairs = json_values.parse(text)
         fields = [(str(name), str(value)) for name, value in pairs]
     except (TypeError, ValueError):
         return None

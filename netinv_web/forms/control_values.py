@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import colander
 import orjson
 
-from netinv_core import fields
+from netinv_core import fields, json_values
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.serialization import dumps
 from netinv_core.net.urls import path_of
@@ -128,16 +127,13 @@ def parse_json(text: str) -> Any:
     :raises colander.Invalid: for text that is not JSON
     """
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        json.loads(text)
-    except ValueError as error:
-        if isinstance(error, json.JSONDecodeError):
-            place = f"line {error.lineno}, column {error.colno}"
-            raise colander.Invalid(None, f"This is not JSON: {error.msg} in {place}.") from None
-    raise colander.Invalid(None, "This is not JSON.")
+        return json_values.parse(text)
+    except json_values.InvalidJson as error:
+        if error.line:
+            reason = str(error).partition(": line ")[0]
+            place = f"line {error.line}, column {error.column}"
+            raise colander.Invalid(None, f"This is not JSON: {reason} in {place}.") from None
+        raise colander.Invalid(None, f"This JSON is not taken: {error}.") from None
 
 
 def _list(control: Control, texts: Sequence[Any]) -> Any:
