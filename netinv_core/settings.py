@@ -78,6 +78,14 @@ def limit(text: str) -> float:
     return 0.0 if text.strip().lower() in ("", "0", "none") else seconds(text)
 
 
+def _password_length(text: str) -> int:
+    """The least length of new passwords, 0 for any; more than :data:`LONGEST_PASSWORD` could never be met."""
+    number = count(text)
+    if number > LONGEST_PASSWORD:
+        raise ValueError(text)
+    return number
+
+
 def _hosts(text: str) -> tuple[str, ...]:
     """Names of hosts, in lower case; ``.example.net`` is every name below it, ``*`` any."""
     return words(text.lower())
@@ -107,6 +115,7 @@ def _collector(text: str) -> str:
     return text
 
 
+LONGEST_PASSWORD = 128  # characters, the length of the column
 SHORTEST_SECRET = 32  # characters; of a random text in base 64 that is 192 bits
 # name → (reader of the text, default)
 Setting = tuple[Callable[[str], Any], Any]
@@ -141,6 +150,8 @@ OWN: SettingDefinitions = {
     "rate_limit_address": (rate, None),
     "rate_limit_token": (rate, None),
     "password_sign_in": (flag, True),
+    "password_min_length": (_password_length, 12),
+    "password_refuse_common": (flag, True),
     "sign_in_create_users": (flag, True),
     "sign_in_create_groups": (flag, False),
     "sign_in_link_by_username": (words, ()),

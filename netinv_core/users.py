@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.app import App
-from netinv_core.auth import crypto, trusted_header
+from netinv_core.auth import crypto, password_policy, trusted_header
 from netinv_core.auth import permissions as permits
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import (
@@ -75,15 +75,19 @@ users = Resource(
     ],
     recorded=False,
     configuration=True,
+    example={"password": "violet-anchor-37"},
     exempt_by_name_only=True,
 )
 
 
 @users.prepare
 def hash_passwords(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Replaces passwords by their hashes."""
+    """Replaces passwords by their hashes. Those that the policy refuses are errors of the field."""
     for draft in drafts:
         if "password" in draft.values:
+            names = [draft[name] or "" for name in ("username", "email", "first_name", "last_name")]
+            if faults := password_policy.faults(uow.registry.settings, draft["password"], names):
+                draft.reject("password", *faults)
             draft["password"] = crypto.hash_password(draft["password"])
 
 

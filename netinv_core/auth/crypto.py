@@ -12,6 +12,7 @@ import base64
 import functools
 import hashlib
 import secrets
+import unicodedata
 from typing import TYPE_CHECKING
 
 import argon2
@@ -110,18 +111,23 @@ def decrypt_bytes(secret: str, encrypted: bytes) -> bytes:
 
 
 def hash_password(password: str) -> str:
-    """Returns the argon2id hash of a password."""
-    return _hasher.hash(password)
+    """Returns the argon2id hash of a password in the Unicode form NFKC, so that keyboards do not matter."""
+    return _hasher.hash(unicodedata.normalize("NFKC", password))
 
 
 def verify_password(stored: str, password: str) -> bool:
-    """True when the password matches the hash.
+    """True when the password matches the hash. Hashes of earlier versions are of the password as it was typed, which is
+    tried too where it is another text.
 
     A text that is not a hash (an unknown user) takes as long, so that response times do not tell which users exist.
     """
-    dummy = _dummy_hash(_hasher)
+    digest = stored if stored.startswith("$argon2") else _dummy_hash(_hasher)
+    return any(_matches(digest, text) for text in dict.fromkeys((unicodedata.normalize("NFKC", password), password)))
+
+
+def _matches(digest: str, text: str) -> bool:
     try:
-        return _hasher.verify(stored if stored.startswith("$argon2") else dummy, password)
+        return _hasher.verify(digest, text)
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
         return False
 

@@ -5,7 +5,6 @@ sign-in. Groups are set at every sign-in.
 from __future__ import annotations
 
 import contextlib
-import secrets
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +13,7 @@ import colander
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
+from netinv_core.auth import password_policy
 from netinv_core.auth.audit import audit, audit_after_commit
 from netinv_core.auth.identity import Identity, configuration_changed
 from netinv_core.auth.models import ExternalIdentity, Group, User, user_groups
@@ -91,7 +91,11 @@ def _created(uow: UnitOfWork, user: ExternalUser) -> uuid.UUID:
     """Creates an account, with a password that nobody knows."""
     if not uow.registry.settings["sign_in_create_users"]:
         raise Denied(NO_ACCOUNT)
-    body = {"username": user.username, "password": secrets.token_urlsafe(32), **_profile(uow, user)}
+    body = {
+        "username": user.username,
+        "password": password_policy.generated(uow.registry.settings),
+        **_profile(uow, user),
+    }
     try:
         (created,) = save.create(uow, uow.registry["users.user"], [body], single=True)
     except Invalid as error:

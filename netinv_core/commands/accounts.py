@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import secrets
 import string
 import uuid
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ import click
 import colander
 import sqlalchemy as sa
 
-from netinv_core.auth import crypto, tokens
+from netinv_core.auth import crypto, password_policy, tokens
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import Token, User
 from netinv_core.auth.token_limits import LimitList
@@ -53,7 +52,7 @@ def create_user(
     unless_any: bool,
 ) -> None:
     """Create the account USERNAME. A generated password and the key of a token are printed once."""
-    new_password = password or secrets.token_urlsafe(12)
+    new_password = password or password_policy.generated(environment.settings)
     with environment.unit_of_work() as uow:
         if unless_any and uow.execute(sa.select(_users.c.id)).first() is not None:
             return
@@ -69,7 +68,7 @@ def create_user(
         uow.write(sa.update(_users).where(is_account).values(is_superuser=superuser, is_staff=superuser))
         key = create_token_row(uow, account["id"], description="created with the account") if with_token else None
     click.echo(f"user      {username}")
-    if password is None:
+    if not password:
         click.echo(f"password  {new_password}")
     if key is not None:
         click.echo(f"token     {key}")

@@ -18,7 +18,7 @@ print(*sys.modules)
 """
 # Libraries of commands, of workers, or of what few requests need.
 LATER = {"alembic", "graphql", "jsonschema", "mako", "pygments", "requests", "urllib3"}
-LATER |= {"click", "cryptography.hazmat", "markdown_it", "opentelemetry", "pymysql", "regex", "yaml"}
+LATER |= {"click", "cryptography.hazmat", "markdown_it", "opentelemetry", "pymysql", "regex", "yaml", "zxcvbn"}
 
 
 def test_a_service_starts_without_the_libraries_of_commands_and_workers(tmp_path: Path, database_template: str) -> None:

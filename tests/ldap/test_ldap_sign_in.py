@@ -177,7 +177,7 @@ def test_active_directory_finds_groups_in_groups_by_its_rule(
 
 def test_an_account_of_netinv_is_not_taken_over(service: Service, directory: Directory, unique: Unique) -> None:
     name = unique()
-    service.api.post("/api/users/users/", {"username": name, "password": "local"})
+    service.api.post("/api/users/users/", {"username": name, "password": "a local password"})
     directory.person(name, PASSWORD)
     assert provision(service, name) == WRONG
 

@@ -110,10 +110,10 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(
 ) -> None:
     other = Browser(service, user)
     cookie = browser.cookies["netinv_session"]
-    assert "Your password was changed" in change_password(browser, PASSWORD, "a new password").follow()
+    assert "Your password was changed" in change_password(browser, PASSWORD, "a newer secret").follow()
     assert browser.cookies["netinv_session"] != cookie
     other.get("/user/profile/", status=303)
-    Browser(service).sign_in(user, "a new password")
+    Browser(service).sign_in(user, "a newer secret")
     page = Browser(service).post("/login/", {"username": user.username, "password": PASSWORD}, status=403)
     assert "Invalid username/password." in page
 
@@ -121,8 +121,8 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(
 @pytest.mark.parametrize(
     ("current", "new", "again", "field"),
     [
-        ("a wrong one", "a new password", None, "current"),
-        (PASSWORD, "a new password", "another", "repeated"),
+        ("a wrong one", "a newer secret", None, "current"),
+        (PASSWORD, "a newer secret", "another", "repeated"),
         (PASSWORD, "x" * 129, None, "password"),
         (PASSWORD, "", None, "password"),
     ],
@@ -139,12 +139,12 @@ def test_a_password_is_changed_only_with_the_old_one_and_twice_the_same(
 def test_guessing_the_old_password_is_throttled(service: Service, browser: Browser, configured: Any) -> None:
     with configured(sign_in_failures_pair=2):
         for _ in range(2):
-            change_password(browser, "a guess", "a new password", status=422)
-        response = change_password(browser, PASSWORD, "a new password", status=429)
+            change_password(browser, "a guess", "a newer secret", status=422)
+        response = change_password(browser, PASSWORD, "a newer secret", status=429)
         assert int(response.headers["Retry-After"]) > 0
 
 
-@pytest.mark.parametrize("body", [{"password": "another password"}, {"is_active": False}])
+@pytest.mark.parametrize("body", [{"password": "yet another one"}, {"is_active": False}])
 def test_sessions_end_with_a_new_password_and_with_deactivation_by_the_api(
     service: Service, user: Account, browser: Browser, body: dict[str, Any]
 ) -> None:

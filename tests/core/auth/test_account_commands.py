@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from netinv_core.auth import password_policy
 from netinv_core.commands.cli import cli
 from netinv_core.testing import Service, Unique
+from netinv_web.testing import Browser
 
 pytestmark = pytest.mark.any_database  # arguments and output of commands
 
@@ -54,6 +56,20 @@ def test_a_token_is_created_with_limits_and_listed(service: Service, run: Run) -
 def test_an_invalid_limit_of_a_token_is_named(service: Service, run: Run, option: str, value: str) -> None:
     output = run("token", "create", service.admin.username, option, value, status=2)
     assert option in output and value in output
+
+
+# -- passwords
+
+
+def test_commands_refuse_weak_passwords_and_generate_strong_ones(service: Service, run: Run, unique: Unique) -> None:
+    name = unique()
+    assert "at least 12 characters" in run("user", "create", name, "--password", "12345", status=1)
+    password = run("user", "create", name).split()[-1]
+    assert not password_policy.faults(service.settings, password, [name])
+    assert "too easy to guess" in run("user", "password", name, "--password", "password1234", status=1)
+    run("user", "password", name, "--password", "violet-anchor-37")
+    Browser(service).post("/login/", {"username": name, "password": "violet-anchor-37"})
+    assert len(password_policy.generated({**service.settings, "password_min_length": 128})) == 128
 
 
 # -- groups and permissions
