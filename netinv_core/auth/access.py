@@ -33,7 +33,8 @@ _permission, _group = table_of(ObjectPermission), table_of(Group)
 class Grant:
     """A permission of a user for a resource.
 
-    * ``via``: names of the groups by which the user has it; blank for a direct assignment;
+    * ``via``: names of the groups by which the user has it; blank for a direct assignment, ``None`` for a group that the
+      reader may not view;
     * ``applies``: False when its constraints exclude the object;
     * ``error``: the reason why its constraints are invalid, so that it grants nothing.
     """
@@ -42,30 +43,31 @@ class Grant:
     name: str
     actions: Sequence[str]
     constraints: Any
-    via: list[str]
+    via: list[str | None]
     applies: bool = True
     error: str = ""
 
 
 def grants_of(uow: UnitOfWork, user_id: uuid.UUID, endpoint: Endpoint, key: Any) -> list[Grant]:
-    """Returns the enabled permissions of a user for a resource, and whether each applies to an object: two
-    statements.
+    """Returns the enabled permissions of a user for a resource that the reader may view, and whether each applies to an
+    object: two statements.
     """
     grants: dict[uuid.UUID, Grant] = {}
-    for row in uow.execute(_assigned(user_id, endpoint.label)):
+    for row in uow.execute(_assigned(uow, user_id, endpoint.label)):
         grant = grants.setdefault(row.id, Grant(row.id, row.name, row.actions, row.constraints, []))
         grant.via.append(row.via)
     _evaluate(uow, user_id, endpoint, key, grants.values())
     return list(grants.values())
 
 
-def _assigned(user_id: uuid.UUID, label: str) -> Any:
-    """SELECT of the permissions of a user for a label, one row for each way of assignment."""
+def _assigned(uow: UnitOfWork, user_id: uuid.UUID, label: str) -> Any:
+    """SELECT of the permissions of a user for a label that the reader may view, one row for each way of assignment."""
+    hidden = sa.not_(sa.and_(sa.true(), *permissions.visible(uow, uow.registry["auth.group"], _group)))
     direct = sa.select(permission_users.c.owner_id.label("id"), sa.literal("").label("via")).where(
         permission_users.c.target_id == user_id
     )
     by_group = (
-        sa.select(permission_groups.c.owner_id, _group.c.name)
+        sa.select(permission_groups.c.owner_id, sa.case((hidden, None), else_=_group.c.name))
         .join_from(permission_groups, _group, _group.c.id == permission_groups.c.target_id)
         .join(user_groups, user_groups.c.target_id == _group.c.id)
         .where(user_groups.c.owner_id == user_id)
@@ -77,6 +79,7 @@ def _assigned(user_id: uuid.UUID, label: str) -> Any:
         .join_from(_permission, ways, ways.c.id == _permission.c.id)
         .join(permission_types, permission_types.c.owner_id == _permission.c.id)
         .where(_permission.c.enabled, permission_types.c.label.in_([label, EVERY_TYPE]))
+        .where(*permissions.visible(uow, uow.registry["users.objectpermission"], _permission))
         .order_by(_permission.c.name, _permission.c.id, ways.c.via)
     )
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import access, permissions
-from netinv_core.auth.models import User
+from netinv_core.auth.models import ObjectPermission, User
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
 from netinv_core.labels import title_of
@@ -24,7 +24,9 @@ from netinv_web.paths import object_path
 
 ACTIONS = ("view", "add", "change", "delete")
 NO_OBJECT = "There is no such object, or you may not view it. Paste the address of its page."
+HIDDEN_GROUP = "a group that you may not view"
 _users: Any = table_of(User)
+_permissions = table_of(ObjectPermission)
 
 
 def content(request: Request, endpoint: Endpoint, account: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def _answer(request: Request, account: Mapping[str, Any], address: str) -> dict[
             "path": f"/users/permissions/{grant.id}/",
             "name": grant.name,
             "actions": ", ".join(grant.actions),
-            "via": ", ".join(via or "assigned directly" for via in grant.via),
+            "via": ", ".join(HIDDEN_GROUP if via is None else via or "assigned directly" for via in grant.via),
             "constraints": json.dumps(grant.constraints, ensure_ascii=False) if grant.constraints else "",
             "applies": grant.applies,
             "error": grant.error,
@@ -68,6 +70,7 @@ def _answer(request: Request, account: Mapping[str, Any], address: str) -> dict[
         "exempt": permissions.exempt(endpoint),
         "actions": list(allowed.items()),
         "grants": rows,
+        "partial": bool(permissions.visible(uow, uow.registry["users.objectpermission"], _permissions)),
     }
 
 

@@ -66,7 +66,7 @@ class PageCheck:
 PAGE_CHECKS: list[PageCheck] = []
 
 
-def _check(
+def page_check(
     applies: Callable[[Endpoint], bool] = lambda endpoint: True,
 ) -> Callable[[Callable[[PageCase], None]], Any]:
     def register(function: Callable[[PageCase], None]) -> Callable[[PageCase], None]:
@@ -80,7 +80,7 @@ def _writable(endpoint: Endpoint) -> bool:
     return endpoint.resource.writable
 
 
-@_check()
+@page_check()
 def every_page_opens_and_its_tabs_do(case: PageCase) -> None:
     """List, object, tabs and forms answer 200 with valid pages whose links lead somewhere."""
     item = case.item()
@@ -108,7 +108,7 @@ def _one_of_each_kind(case: PageCase, item: dict[str, Any], links: set[str]) -> 
     return set(kinds.values())
 
 
-@_check()
+@page_check()
 def nobody_sees_pages_without_permission(case: PageCase) -> None:
     """A user without permissions gets 403 for every page."""
     item = case.item()
@@ -116,7 +116,7 @@ def nobody_sees_pages_without_permission(case: PageCase) -> None:
         case.nobody.get(path, status=403)
 
 
-@_check()
+@page_check()
 def a_reader_finds_no_link_to_what_they_may_not_view(case: PageCase) -> None:
     """A user who may view objects of this resource and no other sees no part fail, and no link to a page that is
     closed.
@@ -136,7 +136,7 @@ def a_reader_finds_no_link_to_what_they_may_not_view(case: PageCase) -> None:
             reader.get(link)
 
 
-@_check()
+@page_check()
 def the_number_of_statements_does_not_grow(case: PageCase) -> None:
     """A list of many objects takes as many statements as a list of one, within the budget."""
     items = case.samples.make_many(case.endpoint, 3)
@@ -158,7 +158,7 @@ def _refers(endpoint: Endpoint) -> bool:
     return any(item.relation is not None for item in endpoint.filters.values())
 
 
-@_check(_refers)
+@page_check(_refers)
 def every_reference_filter_at_once_stays_within_the_budget(case: PageCase) -> None:
     """The objects that filters name are looked up together: a list with all of these filters, the number of its rows
     counted, takes no more statements than one without.
@@ -175,7 +175,7 @@ def every_reference_filter_at_once_stays_within_the_budget(case: PageCase) -> No
     assert len(statements) <= MAX_LIST_STATEMENTS, statements
 
 
-@_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded)
+@page_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded)
 def a_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
     """The form of an object sends what the object has: saving it leaves no change record."""
     item = case.item()
@@ -184,7 +184,7 @@ def a_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
     assert _number_of_changes(case, item) == before
 
 
-@_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded)
+@page_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded)
 def a_filled_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
     """The same for an object with a value in every field that its rules let change alone; and for it in the grid."""
     item = Case(case.service, case.endpoint.label).filled()
@@ -202,7 +202,7 @@ def _number_of_changes(case: PageCase, item: dict[str, Any]) -> int:
     return int(answer["count"])
 
 
-@_check(_writable)
+@page_check(_writable)
 def hostile_text_stays_text(case: PageCase) -> None:
     """Text with markup, in every field that takes it, is shown as text."""
     texts = {

@@ -55,6 +55,22 @@ def test_the_tab_tells_which_permission_allows_what(
     assert rows[other["name"]][1] == "No, by its constraints"
 
 
+def test_permissions_and_groups_that_the_reader_may_not_view_are_left_out(
+    service: Service, make_user: MakeUser, tenant: Any
+) -> None:
+    group = service.api.post("/api/users/groups/", {"name": service.unique()})
+    user = make_user(groups=[group["id"]])
+    shown = service.permit("view", "tenancy.tenant", groups=[group["id"]])
+    hidden = service.permit("delete", "tenancy.tenant", users=[user.id])
+    viewing = [("view", "users.user"), ("view", "tenancy.tenant")]
+    reader = make_user(*viewing, ("view", "users.objectpermission", {"id": shown["id"]}), password=PASSWORD)
+    actions, page = answers(Browser(service, reader), user, f"/tenancy/tenants/{tenant['id']}/")
+    assert actions["view"] == f"Yes, by {shown['name']}"
+    assert actions["delete"] == "Not by a permission that you may view"
+    assert hidden["name"] not in page.text and hidden["id"] not in str(page) and group["name"] not in page.text
+    assert "a group that you may not view" in page.text
+
+
 def test_disabled_permissions_and_inactive_accounts_allow_nothing(
     service: Service, browser: Browser, make_user: MakeUser, tenant: Any
 ) -> None:
