@@ -11,8 +11,9 @@ MAX_LEVELS = 100
 
 
 class InvalidJson(ValueError):
-    """JSON that is not taken. ``line`` and ``column`` are where it is wrong, 0 when that is not known; ``lenient`` is the
-    value that the standard library reads from it, which may hold lone surrogates.
+    """JSON that is not taken. ``line`` and ``column`` are where it is wrong, 0 when that is not known.
+
+    ``lenient`` is the value that the standard library reads from it, which may hold lone surrogates.
     """
 
     def __init__(self, reason: str, line: int = 0, column: int = 0, lenient: Any = None) -> None:
@@ -43,7 +44,7 @@ def _explained(content: bytes | str, refused: Exception) -> InvalidJson:
         return InvalidJson(str(error), error.lineno, error.colno)
     except (ValueError, RecursionError) as error:
         return InvalidJson(str(error))
-    return InvalidJson(str(refused), lenient=lenient)
+    return InvalidJson(str(refused), lenient=None if _deeper(lenient, MAX_LEVELS) else lenient)
 
 
 def _no_constant(name: str) -> Any:
