@@ -33,8 +33,8 @@ _permission, _group = table_of(ObjectPermission), table_of(Group)
 class Grant:
     """A permission of a user for a resource.
 
-    * ``via``: names of the groups by which the user has it; blank for a direct assignment, ``None`` for a group that the
-      reader may not view;
+    * ``via``: names of the groups by which the user has it; blank for a direct assignment, ``None`` for a group that
+      the reader may not view;
     * ``applies``: False when its constraints exclude the object;
     * ``error``: the reason why its constraints are invalid, so that it grants nothing.
     """
