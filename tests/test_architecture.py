@@ -47,6 +47,8 @@ OPEN_MODULES = {
     f"netinv_core.{name}"
     for name in (
         "app",
+        "json_values",
+        "testing.bad_input",
         "auth.access",
         "auth.crypto",
         "auth.audit",
