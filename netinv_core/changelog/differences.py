@@ -70,10 +70,14 @@ def field_of(endpoint: Endpoint | None, name: str) -> Field | None:
     return None if endpoint is None else endpoint.fields.get(name.partition(".")[0])
 
 
-def is_equal(endpoint: Endpoint | None, name: str, one: Any, other: Any) -> bool:
-    """True when two values of a member are equal: references by id, choices by value, lists in any order."""
+def is_equal(endpoint: Endpoint | None, name: str, before: Any, after: Any) -> bool:
+    """True when an earlier and a later value of a member are equal: references by id, choices by value, lists in any
+    order.
+    """
     field = field_of(endpoint, name)
-    return bool(_comparable(field, name, one) == _comparable(field, name, other))
+    if field is not None and "." not in name:
+        before, after = field.compared(before, after)
+    return bool(_comparable(field, name, before) == _comparable(field, name, after))
 
 
 def _comparable(field: Field | None, name: str, value: Any) -> Any:

@@ -109,6 +109,16 @@ class Field:
         """
         return value
 
+    def compared(self, before: Any, after: Any) -> tuple[Any, Any]:
+        """Converts an earlier and a later value as read to what is compared of them; by default all."""
+        return before, after
+
+    def restored(self, value: Any, current: Any) -> Any:
+        """Converts a recorded value to one that can be written again where ``current`` is read now; by default the
+        same.
+        """
+        return value
+
     def text(self, value: Any) -> str:
         """Converts a value as read to a text for people: the name of a nested object, the label of a choice."""
         return text_of(value)

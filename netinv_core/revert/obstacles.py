@@ -34,6 +34,7 @@ EXISTS = "An object with this id exists again."
 OTHER_VALUE = "It has another value now."
 NOT_OFFERED = "Objects of this kind cannot be {}."
 NOTHING = "Nothing is left to undo."
+UNDEFINED = "The field is no longer defined."
 DERIVED = "It follows from another change, which is to be undone instead."
 _WORDS = {"delete": "deleted", "change": "changed", "add": "created"}
 
@@ -154,8 +155,10 @@ class _Examination:
             reason = obstacle(endpoint, name, before.get(name))
             if reason is not None or obstacle(endpoint, name, members(endpoint, change.after).get(name)) == NOT_KEPT:
                 not_restored[name] = reason or NOT_KEPT
-            elif not is_equal(endpoint, name, now.get(name), before.get(name)):
-                values[name] = before.get(name)
+            elif "." in name and name not in now:
+                not_restored[name] = UNDEFINED
+            elif not is_equal(endpoint, name, before.get(name), now.get(name)):
+                values[name] = endpoint.writable[name.partition(".")[0]].restored(before.get(name), now.get(name))
         self._refuse_other_values(change, values, current)
         if not writable:
             not_restored = dict.fromkeys((name for name in names if is_own(endpoint, name)), DERIVED)

@@ -117,6 +117,16 @@ class SideObjects(fields.ToMany):
         draft.reject(NAME, *errors)
 
 
+def _associated(value: Any) -> dict[tuple[str, str], list[str]]:
+    """The ids of the objects in a representation, by relationship and side, without empty lists."""
+    return {
+        (str(entry["id"]), name): ids
+        for entry in (value or {}).values()
+        for name, side in entry.items()
+        if name not in READ_ONLY_MEMBERS and (ids := sorted(str(item["id"]) for item in side["objects"]))
+    }
+
+
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Relationships(fields.Field):
     """Object with one entry per relationship of the content type, by slug.
@@ -141,6 +151,22 @@ class Relationships(fields.Field):
             raise colander.Invalid(None, unknown_relationship(value, self.endpoint))
         if value:
             draft.extra[NAME] = value
+
+    def compared(self, before: Any, after: Any) -> tuple[Any, Any]:
+        """The associated objects. A relationship that is no longer defined, or was defined since, is no difference."""
+        defined = {str(entry["id"]) for entry in after.values()} if isinstance(after, dict) else None
+        former = _associated(before)
+        kept = {place: ids for place, ids in former.items() if defined is None or place[0] in defined}
+        return kept, _associated(after)
+
+    def restored(self, value: Any, current: Any) -> Any:
+        """The lists of the relationships that are still defined, by their present slugs."""
+        slugs = {str(entry["id"]): slug for slug, entry in (current or {}).items()}
+        return {
+            slugs[key]: {name: side for name, side in entry.items() if name not in READ_ONLY_MEMBERS}
+            for entry in (value or {}).values()
+            if (key := str(entry["id"])) in slugs
+        }
 
     def differing(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> set[Any]:
         parsed = [Draft(draft.endpoint, draft.body, draft.before) for draft in drafts]
