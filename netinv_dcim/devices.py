@@ -33,6 +33,7 @@ from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import Resource, coalesce, through_one_to_one
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_redundancy import DeviceRedundancyGroup, priorities_are_within_a_group
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer, Platform
@@ -292,7 +293,7 @@ def racks_are_at_the_location_of_their_devices(uow: UnitOfWork, drafts: Sequence
         draft.reject("rack", f'Rack "{name}" does not belong to location "{locations[draft["location_id"]].name}".')
 
 
-@devices.rule
+@devices.rule(reads=[through("platform", "manufacturer_id"), through("device_type", "manufacturer_id")])
 def platforms_run_on_what_their_maker_makes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a platform that is limited to another manufacturer than that of the device type."""
     changed = [draft for draft in drafts if draft["platform_id"] and draft.changed("platform_id", "device_type_id")]
@@ -319,11 +320,11 @@ def members_of_a_chassis_have_a_position(uow: UnitOfWork, drafts: Sequence[Draft
 
 @devices.rule
 def masters_stay_in_their_chassis(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects removing the master of a virtual chassis from it. Locks the virtual chassis."""
+    """Rejects removing the master of a virtual chassis from it, also to another one. Locks the virtual chassis."""
     leaving = [
         draft
         for draft in drafts
-        if not draft.new and draft.changed("virtual_chassis_id") and draft["virtual_chassis_id"] is None
+        if not draft.new and draft.changed("virtual_chassis_id") and draft.before["virtual_chassis_id"] is not None
     ]
     rows = listing.rows_of(uow, VirtualChassis, [draft.before["virtual_chassis_id"] for draft in leaving], locked=True)
     for draft in leaving:

@@ -16,6 +16,7 @@ from netinv_core.read.filters import number, one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
 from netinv_dcim.located_objects import location_fits
 from netinv_dcim.locations import Location
@@ -165,7 +166,7 @@ def voltage_suits_the_supply(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft.reject("voltage", "Voltage cannot be negative for AC supply")
 
 
-@power_feeds.rule
+@power_feeds.rule(reads=[through("rack", "site_id"), through("power_panel", "site_id")])
 def racks_are_at_the_site_of_the_panel(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a rack of another site than that of the panel."""
     changed = [draft for draft in drafts if draft["rack_id"] is not None and draft.changed("rack_id", "power_panel_id")]

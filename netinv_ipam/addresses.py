@@ -31,8 +31,10 @@ from netinv_core.read.filters import Filter, custom, number, related
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange, generic_fk, reverse_fk
 from netinv_core.uow import UnitOfWork
+from netinv_core.write.cycles import without_cycles
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.components.interfaces import Interface, on_devices
 from netinv_extras.content_types import generic_reference, type_label
 from netinv_extras.statuses import Status, status
@@ -277,9 +279,10 @@ ip_addresses.rule(
     unique_within(IPAddress, "address", ("host",), "IP address", lambda draft: draft["role"] in SHARED_ROLES)
 )
 ip_addresses.rule(generic_reference("assigned_object_type", "assigned_object_id"))
+ip_addresses.rule(without_cycles(IPAddress, "nat_inside"))
 
 
-@ip_addresses.rule
+@ip_addresses.rule(reads=[through("status", "slug")])
 def slaac_is_for_ipv6(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects the status SLAAC for IPv4: stateless address autoconfiguration (RFC 4862) exists for IPv6 only."""
     changed = [draft for draft in drafts if draft["ip_version"] == 4 and draft.changed("status_id", "address")]

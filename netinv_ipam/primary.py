@@ -12,6 +12,7 @@ from netinv_core.resource import Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.reference_messages import NO_SUCH_ID
+from netinv_core.write.referring_rules import Reading, ReadingRule, related_by, through
 from netinv_dcim.components.interfaces import Interface
 from netinv_dcim.devices import Device
 from netinv_dcim.virtual_chassis import VirtualChassis
@@ -29,6 +30,7 @@ class PrimaryAddressOwner:
     ``interface`` is the label of its interface model. ``owners(uow, interfaces)`` returns, by interface, the ids of the
     objects for which the interface's addresses may be primary. ``title`` and ``short`` are the model's names in error
     messages. With ``family_first`` a wrong IP version is reported before a wrong assignment.
+    ``interface_columns`` are those of an interface that ``owners`` reads, ``further_reads`` what it reads beyond.
     """
 
     model: Any
@@ -37,6 +39,8 @@ class PrimaryAddressOwner:
     title: str
     short: str
     family_first: bool = False
+    interface_columns: tuple[str, ...] = ()
+    further_reads: tuple[Reading, ...] = ()
 
     def own(self) -> Rule:
         """Rule for the model: a primary address has the right IP version and is assigned to an interface of its owner.
@@ -71,7 +75,34 @@ class PrimaryAddressOwner:
                 if errors:
                     draft.reject(place, errors[0])
 
-        return primary_addresses_are_its_own
+        return ReadingRule(primary_addresses_are_its_own, self._reads())
+
+    def _reads(self) -> tuple[Reading, ...]:
+        """What the rule of the model reads: its addresses, what is inside their NAT, and their interfaces."""
+        columns = ("assigned_object_id", "assigned_object_type", "ip_version", "nat_inside_id")
+        return (
+            *[through(place, *columns) for place in PLACES],
+            *[through(f"{place}.nat_inside", *columns[:2]) for place in PLACES],
+            related_by(self.interface, *self.interface_columns, pairs=self._of_interfaces),
+            *self.further_reads,
+        )
+
+    def _of_interfaces(self, uow: UnitOfWork, keys: Sequence[Any]) -> Any:
+        """SELECT of interfaces, and the objects with a primary address on them, directly or through its NAT."""
+        return self.owners_by_interface(lambda interface: interface.in_(list(keys)))
+
+    def owners_by_interface(self, condition: Callable[[Any], Any]) -> Any:
+        """SELECT of the interfaces that meet a condition, and the objects with a primary address on them."""
+        table = self.model.__table__
+        selects = []
+        for place in PLACES:
+            address, inner = IPAddress.__table__.alias(), IPAddress.__table__.alias()
+            joined = table.join(address, address.c.id == table.c[f"{place}_id"])
+            joined = joined.outerjoin(inner, inner.c.id == address.c.nat_inside_id)
+            for source in (address, inner):
+                here = sa.and_(source.c.assigned_object_type == self.interface, condition(source.c.assigned_object_id))
+                selects.append(sa.select(source.c.assigned_object_id, table.c.id).select_from(joined).where(here))
+        return sa.union_all(*selects)
 
     def stay(self) -> Rule:
         """Rule for addresses: a primary address cannot be assigned to an interface of another object."""
@@ -154,4 +185,25 @@ def _of_devices(uow: UnitOfWork, interfaces: Collection[Any]) -> dict[Any, Colle
     return {key: owners for key, *owners in uow.execute(statement)}
 
 
-device_addresses = PrimaryAddressOwner(Device, INTERFACE, _of_devices, "device", "device", family_first=True)
+def _of_members(uow: UnitOfWork, keys: Sequence[Any]) -> Any:
+    """SELECT of devices, and the devices with a primary address on their interfaces."""
+    port = Interface.__table__
+    on_devices = sa.select(port.c.id).where(port.c.device_id.in_(list(keys)))
+    found = device_addresses.owners_by_interface(lambda interface: interface.in_(on_devices)).subquery()
+    interface, owner = found.c
+    return sa.select(port.c.device_id, owner).select_from(found).join(port, port.c.id == interface)
+
+
+device_addresses = PrimaryAddressOwner(
+    Device,
+    INTERFACE,
+    _of_devices,
+    "device",
+    "device",
+    family_first=True,
+    interface_columns=("device_id", "mgmt_only"),
+    further_reads=(
+        related_by("dcim.device", "virtual_chassis_id", pairs=_of_members),
+        through("virtual_chassis", "master_id"),
+    ),
+)

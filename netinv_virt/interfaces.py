@@ -29,6 +29,7 @@ from netinv_core.presentation import Presentation
 from netinv_core.read.filters import has, one_of, related, value
 from netinv_core.resource import Resource, to_many
 from netinv_core.uow import UnitOfWork
+from netinv_core.write.cycles import without_cycles
 from netinv_core.write.draft import Draft
 from netinv_dcim.choices import INTERFACE_MODES
 from netinv_dcim.components import vlans
@@ -125,6 +126,11 @@ def interfaces_stand_on_others(uow: UnitOfWork, drafts: Sequence[Draft]) -> None
                 draft.reject(field, message)
 
 
+interfaces.rule(without_cycles(VMInterface, *OWN))
 interfaces.rule(vlans.tagged_vlans_need_the_mode(tagged_vlans))
 interfaces.rule(vlans.untagged_vlans_need_a_mode)
-interfaces.rule(vlans.vlans_are_of_the_site("virtual_machine_id", "virtual machine", _sites_of, untagged_too=False))
+interfaces.rule(
+    vlans.vlans_are_of_the_site(
+        "virtual_machine_id", "virtual machine", _sites_of, carried=tagged_vlans, untagged_too=False
+    )
+)

@@ -21,4 +21,11 @@ def _machines_of(uow: UnitOfWork, interfaces: Collection[Any]) -> dict[Any, Coll
     return {key: (machine,) for key, machine in uow.execute(statement)}
 
 
-machine_addresses = PrimaryAddressOwner(VirtualMachine, VM_INTERFACE, _machines_of, "virtual machine", "VM")
+machine_addresses = PrimaryAddressOwner(
+    VirtualMachine,
+    VM_INTERFACE,
+    _machines_of,
+    "virtual machine",
+    "VM",
+    interface_columns=("virtual_machine_id",),
+)

@@ -29,6 +29,7 @@ from netinv_core.read.lookups import convert, negated
 from netinv_core.resource import FieldFactory, Resource, computed
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
 from netinv_extras.config_contexts.schemas import ConfigContextSchema, data_fits_its_schema
@@ -136,7 +137,7 @@ virtual_machines.rule(context_data_is_an_object)
 virtual_machines.rule(data_fits_its_schema("local_context_data", "local_context_schema"))
 
 
-@virtual_machines.rule
+@virtual_machines.rule(reads=[through("role", "vm_role")])
 def roles_are_for_machines(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects roles that are not marked for virtual machines (``vm_role``)."""
     changed = [draft for draft in drafts if draft.changed("role_id")]

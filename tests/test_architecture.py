@@ -163,6 +163,7 @@ OPEN_MODULES = {
         "testing",
         "testing.client",
         "uow",
+        "write.cycles",
         "write.bulk_update",
         "write.delete",
         "write.differing",

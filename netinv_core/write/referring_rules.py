@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ToMany
+from netinv_core.models.columns import column_info
 from netinv_core.write.draft import ALL, Draft
 
 if TYPE_CHECKING:
@@ -102,13 +103,16 @@ def _target(registry: Registry, endpoint: Endpoint, reading: Reading) -> Any:
                 return None
             table = field.target.table
         else:
-            table = _referred(table, step)
+            table = _referred(registry, table, step)
+        if table is None:
+            return None
     return table
 
 
-def _referred(table: Any, step: str) -> Any:
-    """The table that a foreign key refers to."""
-    return next(iter(table.c[f"{step}_id"].foreign_keys)).column.table
+def _referred(registry: Registry, table: Any, step: str) -> Any:
+    """The table that a foreign key refers to; ``None`` when the package of its model is not there."""
+    target = registry.target(column_info(table.c[f"{step}_id"]).foreign_key)
+    return None if target is None else target.table
 
 
 def _select_pairs(uow: UnitOfWork, referring: Referring, keys: Sequence[Any]) -> Any:
@@ -123,11 +127,11 @@ def _select_pairs(uow: UnitOfWork, referring: Referring, keys: Sequence[Any]) ->
         pairs = field.pairs.alias()
         joined, column, table = start.join(pairs, pairs.c.owner_id == start.c.id), pairs.c.target_id, field.target.table
     else:
-        column, table = start.c[f"{first}_id"], _referred(table, first)
+        column, table = start.c[f"{first}_id"], _referred(uow.registry, table, first)
     for step in rest:
         target = table.alias()
         joined = joined.join(target, target.c.id == column)
-        column, table = target.c[f"{step}_id"], _referred(table, step)
+        column, table = target.c[f"{step}_id"], _referred(uow.registry, table, step)
     conditions = [] if reading.where is None else [reading.where(start)]
     return sa.select(column, start.c.id).select_from(joined).where(column.in_(list(keys)), *conditions)
 

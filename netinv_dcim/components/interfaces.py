@@ -22,6 +22,7 @@ from netinv_core.read.filters import one_of, related, value
 from netinv_core.read.lookups import convert
 from netinv_core.resource import computed, to_many
 from netinv_core.uow import UnitOfWork
+from netinv_core.write.cycles import without_cycles
 from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, PathEnd
@@ -303,6 +304,9 @@ def interfaces_stand_on_others_of_their_device(uow: UnitOfWork, drafts: Sequence
                 draft.reject(name, f"{belongs_to} {reason}")
 
 
+interfaces.rule(without_cycles(Interface, *WAYS))
+
+
 def _sites_of(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, Any]:
     """The site ids of devices, by device id."""
     return {key: host.site_id for key, host in listing.rows_of(uow, Device, keys).items()}
@@ -310,4 +314,4 @@ def _sites_of(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, Any]:
 
 interfaces.rule(vlans.tagged_vlans_need_the_mode(tagged_vlans))
 interfaces.rule(vlans.untagged_vlans_need_a_mode)
-interfaces.rule(vlans.vlans_are_of_the_site("device_id", "device", _sites_of))
+interfaces.rule(vlans.vlans_are_of_the_site("device_id", "device", _sites_of, carried=tagged_vlans))

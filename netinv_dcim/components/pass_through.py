@@ -17,6 +17,7 @@ from netinv_core.read import listing
 from netinv_core.read.filters import one_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.cables import retrace
 from netinv_dcim.cabling.models import CONSOLE, CONSOLE_SERVER, NETWORK, PASS_THROUGH, Cabled, NextHop
 from netinv_dcim.cabling.paths import End
@@ -132,7 +133,7 @@ front_ports = component(
 )
 
 
-@front_ports.rule
+@front_ports.rule(reads=[through("rear_port", "device_id", "positions")])
 def front_ports_lead_to_rear_ports_of_their_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a front port whose rear port is on another device or does not have the position."""
     moved = [draft for draft in drafts if draft.changed("device_id", "rear_port_id", "rear_port_position")]

@@ -13,6 +13,7 @@ from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd
 from netinv_dcim.components.base import Named, component, component_display_name, of_device
 from netinv_dcim.components.connectors import FEED_LEGS, POWER_PLUGS, POWER_SOCKETS
@@ -67,11 +68,12 @@ def allocated_draw_is_within_the_maximum(uow: UnitOfWork, drafts: Sequence[Draft
 power_ports.rule(allocated_draw_is_within_the_maximum)
 
 
-@power_outlets.rule
+@power_outlets.rule(reads=[through("power_port", "device_id")])
 def outlets_are_fed_by_their_own_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects an outlet whose power port belongs to another device."""
-    ports = listing.rows_of(uow, PowerPort, [draft["power_port_id"] for draft in drafts])
-    for draft in drafts:
+    """Rejects an outlet whose power port belongs to another device. Locks the power ports."""
+    moved = [draft for draft in drafts if draft.changed("device_id", "power_port_id")]
+    ports = listing.rows_of(uow, PowerPort, [draft["power_port_id"] for draft in moved], locked=True)
+    for draft in moved:
         port = ports.get(draft["power_port_id"])
         if port is not None and port.device_id != draft["device_id"]:
             name = component_display_name(port.name, port.label)

@@ -21,6 +21,7 @@ from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_TYPES
 from netinv_dcim.components.base import Named, component_display_name
 from netinv_dcim.components.connectors import (
@@ -197,7 +198,7 @@ def with_pass_through_ports(uow: UnitOfWork, table: Any, values: list[str]) -> A
 power_port_templates.rule(allocated_draw_is_within_the_maximum)
 
 
-@power_outlet_templates.rule
+@power_outlet_templates.rule(reads=[through("power_port", "device_type_id")])
 def outlets_are_fed_by_power_ports_of_their_type(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects an outlet template whose power port belongs to another device type."""
     changed = [draft for draft in drafts if draft.changed("device_type_id", "power_port_id")]
@@ -210,7 +211,7 @@ def outlets_are_fed_by_power_ports_of_their_type(uow: UnitOfWork, drafts: Sequen
             draft.reject(ALL, f"Parent power port ({name}) must belong to the same device type")
 
 
-@front_port_templates.rule
+@front_port_templates.rule(reads=[through("rear_port", "device_type_id", "positions")])
 def front_ports_are_on_positions_of_rear_ports_of_their_type(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a front port template whose rear port belongs to another device type or lacks the position."""
     placed = [draft for draft in drafts if draft.changed("device_type_id", "rear_port_id", "rear_port_position")]

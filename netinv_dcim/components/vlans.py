@@ -75,12 +75,14 @@ def vlans_are_of_the_site(
     title: str,
     sites_of: Callable[[UnitOfWork, Collection[Any]], Mapping[Any, Any]],
     *,
+    carried: Any,
     untagged_too: bool = True,
 ) -> Rule:
     """Rule: the VLANs of an interface belong to the site of its device or virtual machine, or to no site.
 
     ``owner`` is the foreign key to the device or virtual machine, and ``title`` its name in error messages.
-    ``sites_of(uow, keys)`` returns the site ids of owners by id. ``untagged_too=False`` checks tagged VLANs only.
+    ``sites_of(uow, keys)`` returns the site ids of owners by id. ``carried`` is the association
+    table of tagged VLANs. ``untagged_too=False`` checks tagged VLANs only.
     """
     rest = f"must belong to the same site as the interface's parent {title}, or it must be global."
 
@@ -90,7 +92,8 @@ def vlans_are_of_the_site(
         carrying = [
             draft for draft in drafts if draft.changed("untagged_vlan_id", owner) or draft.many.get("tagged_vlans")
         ]
-        carried_ids = [(draft["untagged_vlan_id"], *draft.many.get("tagged_vlans", ())) for draft in carrying]
+        tagged = _tagged_vlans(uow, carried, carrying, owner) if vlan is not None else {}
+        carried_ids = [(draft["untagged_vlan_id"], *tagged[draft]) for draft in carrying if draft in tagged]
         keys = {key for ids in carried_ids for key in ids if key is not None}
         if vlan is None or not keys:
             return
@@ -103,8 +106,23 @@ def vlans_are_of_the_site(
             if untagged_too and untagged is not None and sites[untagged] not in allowed:
                 draft.reject("untagged_vlan", f"The untagged VLAN ({display[untagged]}) {rest}")
                 continue
-            wrong = [key for key in draft.many.get("tagged_vlans", ()) if sites[key] not in allowed]
+            wrong = [key for key in tagged[draft] if sites[key] not in allowed]
             for key in wrong[:1]:
                 draft.reject("tagged_vlans", f"VLAN {display[key]} {rest}")
 
     return rule
+
+
+def _tagged_vlans(uow: UnitOfWork, carried: Any, drafts: Sequence[Draft], owner: str) -> dict[Draft, list[Any]]:
+    """The tagged VLANs of interfaces: those sent, or the stored ones of an interface that changes its ``owner``."""
+    tagged = {draft: list(draft.many.get("tagged_vlans", ())) for draft in drafts}
+    moved = {
+        draft.id: draft
+        for draft in drafts
+        if not draft.new and draft.changed(owner) and "tagged_vlans" not in draft.many
+    }
+    if moved:
+        stored = sa.select(carried.c.owner_id, carried.c.target_id).where(carried.c.owner_id.in_(list(moved)))
+        for key, vlan in uow.execute(stored):
+            tagged[moved[key]].append(vlan)
+    return tagged
