@@ -190,6 +190,12 @@ class TooLarge(_Detailed):
     code = "too_large"
 
 
+class AnswerTooLarge(TooLarge):
+    """413: the answer would be larger than the settings allow."""
+
+    code = "answer_too_large"
+
+
 class TooLong(_Detailed):
     """414: the path or the query is longer than the limit."""
 

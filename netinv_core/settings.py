@@ -136,6 +136,8 @@ OWN: SettingDefinitions = {
     "max_page_size": (count, 1000),
     "exact_count_limit": (count, 0),
     "max_export_size": (count, 10_000),
+    "max_answer_objects": (count, 500_000),
+    "max_answer_size": (size, 128 * 2**20),
     "strict_filtering": (flag, True),
     "enforce_global_unique": (flag, False),
     "prefer_ipv4": (flag, False),

@@ -35,6 +35,7 @@ from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
 from netinv_core.read.plan import Plan
 from netinv_core.uow import UnitOfWork
+from netinv_extras.graphql.answer_sizes import AnswerSizes
 from netinv_extras.graphql.arguments import WHOLE, NestedSlice, parameters_of, slice_of
 from netinv_extras.graphql.schema import Schema
 from netinv_extras.graphql.types import (
@@ -83,6 +84,7 @@ class Executor:
         self.variables = variables
         self.max_objects = max_objects
         self.object_count = 0
+        self.sizes = AnswerSizes(uow.registry)
         self.errors: list[GraphQLError] = []
         self._view_conditions: dict[str, Sequence[Any] | None] = {}
 
@@ -128,8 +130,11 @@ class Executor:
         try:
             if root_field.single:
                 key = endpoint.parse_key(str(arguments.get("id", "")))
-                return self.objects(endpoint, distinct([key]), selections, (name,)).get(key)
-            return self._root_list(endpoint, arguments, selections, (name,))
+                value: Any = self.objects(endpoint, distinct([key]), selections, (name,)).get(key)
+            else:
+                value = self._root_list(endpoint, arguments, selections, (name,))
+            self.sizes.add_root(value)
+            return value
         except Invalid as error:
             self._add_error(error, nodes, (name,))
             return None
@@ -174,10 +179,13 @@ class Executor:
     ) -> list[Representation]:
         """Returns the representations of objects that were read, with the objects of the next level."""
         representations: list[Representation] = [{} for _ in raw_objects]
+        objects, sizes = [1] * len(raw_objects), [2] * len(raw_objects)
         for field in fields:
             values = self._values(endpoint, field, raw_objects, (*path, field.name))
+            self.sizes.add(field.name, field.member, values, objects, sizes)
             for representation, value in zip(representations, values, strict=True):
                 representation[field.name] = value
+        self.sizes.keep(representations, objects, sizes)
         return representations
 
     def _values(

@@ -47,7 +47,7 @@ NO_QUERY = "Must provide query string."
 def execute(uow: UnitOfWork, text: Any, variables: Any = None, operation_name: Any = None) -> dict[str, Any]:
     """Executes a query; returns ``{"data": …}``, with ``errors`` if fields have errors.
 
-    :raises RequestError: 400 with ``errors`` if the query is not executed
+    :raises RequestError: 400 with ``errors`` if the query is not executed, 413 if the answer would be too large
     """
     if not isinstance(text, str) or not text.strip():
         raise _request_error(GraphQLError(NO_QUERY))
