@@ -46,6 +46,7 @@ FOLDERS = {"netinv_core"} | {
 OPEN_MODULES = {
     f"netinv_core.{name}"
     for name in (
+        "answer_size",
         "app",
         "json_values",
         "testing.bad_input",
