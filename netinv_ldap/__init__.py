@@ -72,4 +72,4 @@ def netinv_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
         return []
     from netinv_ldap import directory
 
-    return [IdentityProvider(NAME, check_password=directory.check_password)]
+    return [IdentityProvider(NAME, check_password=directory.check_password, resolve=directory.resolve)]

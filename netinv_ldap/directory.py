@@ -47,6 +47,19 @@ def check_password(registry: Registry, username: str, password: str) -> External
         return _user(service, settings, entry) if entry and accepted else None
 
 
+def resolve(registry: Registry, username: str) -> str | None:
+    """Returns the name (DN) of the entry that the directory finds for a user name, by its own rules of comparison;
+    ``None`` for a name without one.
+
+    :raises Unavailable: when the directory cannot be asked
+    """
+    settings = registry.settings
+    with _reported(), _connection(settings) as service:
+        service.simple_bind_s(settings["ldap_bind_dn"], settings["ldap_bind_password"])
+        entry = _entry_of(service, settings, username)
+        return entry[0].casefold() if entry else None
+
+
 @contextlib.contextmanager
 def _reported() -> Iterator[None]:
     """Logs errors of the directory.

@@ -2,8 +2,9 @@
 
 Every attempt is counted as a failure before the password is verified, and the count is taken back after a success, so
 that concurrent attempts are counted too. An attempt has three counters: of the account, of the client's address, and of
-the pair of both. A pair with a success in the last :data:`REMEMBERED` is limited by its own counter alone: guesses from
-elsewhere cannot lock the user out.
+the pair of both. One that an identity provider is asked about has three others, of its user of this name. One
+that a provider cannot judge is not counted. A pair with a success in the last :data:`REMEMBERED` is limited by its
+own counter alone: guesses from elsewhere cannot lock the user out.
 
 The counters are rows of one table that all processes share. A keyed hash maps what is counted to one of
 :data:`BUCKETS` rows of each kind. Unknown user names therefore cannot fill the table, and nobody can choose to share a
@@ -29,16 +30,17 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
-from netinv_core.auth import crypto
+from netinv_core.auth import crypto, user_names
 from netinv_core.auth.audit import audit
 from netinv_core.auth.models import SignInCounter, User
 from netinv_core.db.availability import is_busy
 from netinv_core.db.engine import options_for
-from netinv_core.errors import Denied, TooManyRequests
+from netinv_core.errors import Denied, TooManyRequests, Unavailable
 from netinv_core.models.base import now, table_of
 from netinv_core.net import addresses
 
 if TYPE_CHECKING:
+    from netinv_core.auth.providers import ExternalUser, IdentityProvider
     from netinv_core.uow import UnitOfWork
 
 MAX_TRANSACTION_ATTEMPTS = 8
@@ -68,14 +70,10 @@ def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid
     with _limit_concurrency(settings["password_checks"]):
         with _connection(uow, writing=False) as connection:
             account = _account(connection, username)
-            buckets = _buckets(settings["secret"], str(account.id) if account else username.casefold(), network)
-            rows = connection.execute(_select_counters, {"buckets": list(buckets.all)})
-            counters = {row.bucket: row for row in rows}
-        if (wait := _wait_seconds(settings, counters, buckets)) > 0:
-            audit("sign_in.failed", reason="throttled", account=account and account.id, network=network, seconds=wait)
-            raise TooManyRequests(wait)
-        _write(uow, _count_failure(uow.registry.dialect), _failure_parameters(settings, buckets))
-        user_id = _verify(uow, account, username, password)
+        name = str(account.id) if account else user_names.prepared(username)
+        buckets = _buckets(settings["secret"], name, network)
+        with _counted(uow, buckets, account, network):
+            user_id = _verify(uow, account, username, password, network)
         if user_id is None:
             audit("sign_in.failed", reason=_reason(account), account=account and account.id, network=network)
             raise Denied(WRONG)
@@ -84,7 +82,28 @@ def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid
     return user_id
 
 
-def _verify(uow: UnitOfWork, account: Any, username: str, password: str) -> uuid.UUID | None:
+@contextlib.contextmanager
+def _counted(uow: UnitOfWork, buckets: Buckets, account: Any, network: str) -> Iterator[None]:
+    """Counts a failure, then runs the block, which verifies a password; takes it back when a provider cannot tell.
+
+    :raises TooManyRequests: after too many failures
+    """
+    settings = uow.registry.settings
+    with _connection(uow, writing=False) as connection:
+        rows = connection.execute(_select_counters, {"buckets": list(buckets.all)})
+        counters = {row.bucket: row for row in rows}
+    if (wait := _wait_seconds(settings, counters, buckets)) > 0:
+        audit("sign_in.failed", reason="throttled", account=account and account.id, network=network, seconds=wait)
+        raise TooManyRequests(wait)
+    _write(uow, _count_failure(uow.registry.dialect), _failure_parameters(settings, buckets))
+    try:
+        yield
+    except Unavailable:
+        _write(uow, _take_back(), dataclasses.asdict(buckets))
+        raise
+
+
+def _verify(uow: UnitOfWork, account: Any, username: str, password: str, network: str) -> uuid.UUID | None:
     """Returns the id of the account with this password: the stored one, or that of an identity provider.
 
     The stored one is verified even if it is not accepted, so that an answer takes as long for any name.
@@ -100,12 +119,33 @@ def _verify(uow: UnitOfWork, account: Any, username: str, password: str) -> uuid
     if not (username and password):
         return None
     for provider in uow.registry.identity_providers.values():
-        user = provider.check_password(uow.registry, username, password) if provider.check_password else None
+        user = _external_user(uow, provider, account, username, password, network)
         if user is not None:
             with contextlib.suppress(Denied):
                 engine: Any = uow.session.get_bind()
                 return external_users.user_id_of(engine, uow.registry, user)
     return None
+
+
+def _external_user(
+    uow: UnitOfWork, provider: IdentityProvider, account: Any, username: str, password: str, network: str
+) -> ExternalUser | None:
+    """Asks a provider, for which attempts have counters of their own: of the user whom it knows by this name, however
+    the name is spelled.
+
+    :raises Unavailable: when it cannot tell
+    :raises TooManyRequests: after too many failures
+    """
+    if provider.check_password is None:
+        return None
+    subject = provider.resolve(uow.registry, username) if provider.resolve is not None else None
+    name = subject or user_names.prepared(username)
+    buckets = _buckets(uow.registry.settings["secret"], f"{provider.name} {name}", f"{provider.name} {network}")
+    with _counted(uow, buckets, account, network):
+        user = provider.check_password(uow.registry, username, password)
+    if user is not None:
+        _write(uow, _count_success(), {"now": now(), **dataclasses.asdict(buckets)})
+    return user
 
 
 def _reason(account: Any) -> str:
@@ -233,6 +273,17 @@ def _count_failure(dialect: str) -> Any:
         return mysql.insert(table).values(values).on_duplicate_key_update([("failures", failures), ("since", since)])
     insert = (postgresql if dialect == "postgresql" else sqlite).insert(table).values(values)
     return insert.on_conflict_do_update(index_elements=[table.c.bucket], set_={"failures": failures, "since": since})
+
+
+@functools.cache
+def _take_back() -> Any:
+    """UPDATE that takes one failure off each counter of an attempt that was none."""
+    buckets = [sa.bindparam(name) for name in ("account", "address", "pair")]
+    return (
+        sa.update(_counters)
+        .where(_counters.c.bucket.in_(buckets), _counters.c.failures > 0)
+        .values(failures=_counters.c.failures - 1)
+    )
 
 
 @functools.cache

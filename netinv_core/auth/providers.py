@@ -46,6 +46,9 @@ class IdentityProvider:
     * ``check_password(registry, username, password)``: the user with this name and password, or ``None``; called for
       the sign-in form and for HTTP Basic authentication when the password is not that of an account. Raises
       :class:`netinv_core.errors.Unavailable` when it cannot tell;
+    * ``resolve(registry, username)``: what identifies the user of this name there, the same for every spelling that is
+      accepted, or ``None``; failed attempts are counted by it. Without it they are counted by the prepared name
+      (:mod:`netinv_core.auth.user_names`). Raises :class:`netinv_core.errors.Unavailable`, too;
     * ``from_request(request)``: the user that the request itself proves, such as by a header; called by the sign-in
       page. A session that began so ends when the request no longer proves the same subject;
     * ``sign_out_url(request, data)``: where the browser goes after the sign-out, with the data that the sign-in stored.
@@ -55,6 +58,7 @@ class IdentityProvider:
     title: str = ""
     path: str = ""
     check_password: Callable[[Registry, str, str], ExternalUser | None] | None = None
+    resolve: Callable[[Registry, str], str | None] | None = None
     from_request: Callable[[Request], ExternalUser | None] | None = None
     sign_out_url: Callable[[Request, Mapping[str, Any]], str] | None = None
 

@@ -93,6 +93,16 @@ def test_a_password_of_the_directory_gets_a_token(service: Service, directory: D
     assert len(provision(service, name, status=201)["key"]) == 40
 
 
+def test_spellings_of_one_entry_share_their_attempts(service: Service, directory: Directory, unique: Unique) -> None:
+    name = unique()
+    directory.person(name, PASSWORD)
+    with service.configured(sign_in_failures_pair=3, sign_in_window=86400.0):
+        for spelling in (name, f" {name.upper()}", f"{name}  "):
+            assert provision(service, spelling, "wrong") == WRONG
+        for spelling in (name, f"  {name} ", name.upper()):
+            provision(service, spelling, status=429)
+
+
 def test_what_is_wrong_is_not_told(service: Service, directory: Directory, unique: Unique) -> None:
     name = unique()
     directory.person(name, PASSWORD)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import dataclasses
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -257,8 +259,8 @@ def directory(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[dic
 def provision(service: Service, username: str, password: str, status: int = 201) -> Any:
     """The answer to the request for a token with a password."""
     app = webtest.TestApp(service.app, lint=False)
-    app.authorization = ("Basic", (username, password))
-    return app.post(TOKENS, expect_errors=True, status=status).json
+    encoded = base64.b64encode(f"{username}:{password}".encode()).decode()
+    return app.post(TOKENS, headers={"Authorization": f"Basic {encoded}"}, expect_errors=True, status=status).json
 
 
 def test_a_password_of_a_provider_is_accepted_by_form_and_api(
@@ -284,6 +286,47 @@ def test_the_password_of_an_account_does_not_depend_on_a_provider(
     directory["error"] = Unavailable("The directory cannot be reached.")
     provision(service, account.username, "local")
     assert provision(service, account.username, "wrong", status=503) == {"detail": "The directory cannot be reached."}
+
+
+def test_spellings_of_one_name_share_their_attempts(
+    service: Service, unique: Unique, directory: dict[str, Any]
+) -> None:
+    name = unique()
+    assert name.startswith("t")
+    full_width = f"\uff34{name[1:]}"
+    directory[name] = "pass word"
+    with service.configured(sign_in_failures_pair=4, sign_in_window=86400.0):
+        for spelling in (name, f"{name.upper()} ", f" {name}\u3000", f"\u00ad{full_width}"):
+            provision(service, spelling, "wrong", status=403)
+        for spelling in (full_width, name, name.upper(), f"{name}\u00a0"):
+            provision(service, spelling, "pass word", status=429)
+
+
+def test_a_provider_that_knows_the_user_counts_by_them(
+    service: Service, unique: Unique, directory: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = service.registry.identity_providers["directory"]
+    aliased = dataclasses.replace(provider, resolve=lambda registry, username: username.partition("+")[0])
+    monkeypatch.setitem(service.registry.identity_providers, "directory", aliased)
+    name = unique()
+    with service.configured(sign_in_failures_pair=3, sign_in_window=86400.0):
+        for alias in ("a", "b", "c"):
+            provision(service, f"{name}+{alias}", "wrong", status=403)
+        provision(service, f"{name}+d", "wrong", status=429)
+
+
+def test_a_provider_that_is_down_is_no_failed_attempt(
+    service: Service, unique: Unique, directory: dict[str, Any]
+) -> None:
+    name = unique()
+    with service.configured(sign_in_failures_pair=3, sign_in_window=86400.0):
+        directory["error"] = Unavailable("The directory cannot be reached.")
+        for _ in range(6):
+            provision(service, name, "pass word", status=503)
+        del directory["error"]
+        for _ in range(3):
+            provision(service, name, "wrong", status=403)
+        provision(service, name, "wrong", status=429)
 
 
 def test_a_provider_opens_no_account_that_is_not_its_own(
