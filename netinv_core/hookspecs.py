@@ -9,6 +9,7 @@ import pluggy
 
 if TYPE_CHECKING:
     import click
+    from sqlalchemy.engine import Engine
 
     from netinv_core.app import App
     from netinv_core.auth.providers import IdentityProvider
@@ -145,7 +146,7 @@ def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
 
 
 @hookspec
-def netinv_checks(registry: Registry) -> Iterable[Finding]:
+def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
     """Findings of the self-check ``netinv check`` (:class:`netinv_core.maintenance.findings.Finding`)."""
 
 

@@ -150,9 +150,9 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
     return [
         Scope("regions", "dcim.region", {DEVICE: "site.region"}, position=10),
         Scope("sites", "dcim.site", {DEVICE: "site"}, position=20),
-        Scope("locations", "dcim.location", {DEVICE: "location"}, lenient=True, position=30),
+        Scope("locations", "dcim.location", {DEVICE: "location"}, position=30),
         Scope("roles", "dcim.devicerole", {DEVICE: "device_role"}, position=40),
-        Scope("device_types", "dcim.devicetype", {DEVICE: "device_type"}, lenient=True, position=50),
+        Scope("device_types", "dcim.devicetype", {DEVICE: "device_type"}, position=50),
         Scope("platforms", "dcim.platform", {DEVICE: "platform"}, position=60),
         Scope(
             "device_redundancy_groups",

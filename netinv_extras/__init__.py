@@ -320,11 +320,11 @@ def netinv_commands() -> dict[str, list[click.Command]]:
 
 
 @hookimpl
-def netinv_checks(registry: Registry) -> Iterable[Finding]:
-    """Checks of guards, folders and git."""
+def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
+    """Checks of guards, folders, git and config contexts."""
     from netinv_extras import checks
 
-    return checks.findings(registry)
+    return checks.findings(engine, registry)
 
 
 @hookimpl

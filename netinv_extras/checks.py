@@ -1,4 +1,6 @@
-"""Checks of ``netinv check``: addresses that webhooks and Git may reach, folders, and the command ``git``."""
+"""Checks of ``netinv check``: addresses that webhooks and Git may reach, folders, the command ``git``, and config
+contexts that apply to nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,14 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sqlalchemy.engine import Engine
+
 from netinv_core.maintenance.checks import folder
 from netinv_core.maintenance.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.registry import Registry
+from netinv_extras.config_contexts import limits
 
+MAX_LISTED = 10
 GUARDED = {"webhook_allow": "webhook guard", "git_allow": "Git guard"}
 
 
@@ -59,6 +65,18 @@ def git(registry: Registry) -> Finding:
     return Finding("git", OK, "the command git is installed")
 
 
-def findings(registry: Registry) -> Iterable[Finding]:
+def config_contexts(engine: Engine) -> Finding:
+    """Config contexts that apply to nothing, as the last object of one of their scopes was deleted."""
+    with engine.connect() as connection:
+        found = limits.contexts_without_objects(connection)
+    if not found:
+        return Finding("config contexts", OK, "no scope of a config context has lost its objects")
+    listed = "; ".join(f"{name} ({', '.join(scopes)})" for name, scopes in found[:MAX_LISTED])
+    more = f"; and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    message = f"config contexts apply to nothing, as their scopes have lost the last object: {listed}{more}"
+    return Finding("config contexts", WARNING, message, "list objects there, write an empty list, or delete them")
+
+
+def findings(engine: Engine, registry: Registry) -> Iterable[Finding]:
     """All findings of this package."""
-    return [*guards(registry), *folders(registry), git(registry)]
+    return [*guards(registry), *folders(registry), git(registry), config_contexts(engine)]

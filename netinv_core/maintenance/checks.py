@@ -247,7 +247,7 @@ def run(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
         lambda: folder("media folder", "netinv.media_root", settings["media_root"]),
         lambda: secret_file(settings),
         lambda: hosts(settings),
-        lambda: [item for found in registry.hooks.netinv_checks(registry=registry) for item in found],
+        lambda: [item for found in registry.hooks.netinv_checks(engine=engine, registry=registry) for item in found],
     )
     for check in checks:
         try:

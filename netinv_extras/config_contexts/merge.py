@@ -20,6 +20,7 @@ from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.trees import STEP, is_tree
+from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.active import ActiveContexts, Data, ScopedContext
 from netinv_extras.config_contexts.models import ConfigContext, scoped
 from netinv_extras.config_contexts.scopes import Scope, scopes
@@ -67,20 +68,26 @@ def _load(uow: UnitOfWork) -> ActiveContexts:
     def parts() -> list[Any]:
         scoped_contexts = scoped.join(table, table.c.id == scoped.c.owner_id)
         return [
-            ([table.c.id, table.c.weight, table.c.name, table.c.data], table, table.c.is_active),
+            (
+                [table.c.id, table.c.weight, table.c.name, table.c.data, table.c[limits.COLUMN]],
+                table,
+                table.c.is_active,
+            ),
             ([scoped.c.owner_id, scoped.c.scope, scoped.c.target_id], scoped_contexts, table.c.is_active),
         ]
 
     union: Union = uow.registry.union("config contexts", parts)
     contexts, scope_rows = union.rows(uow, {})
-    targets: dict[Any, dict[str, set[str]]] = {}
+    targets: dict[Any, dict[str, set[str]]] = {
+        key: {scope: set() for scope in limited_by.split()} for key, *_, limited_by in contexts if limited_by
+    }
     for owner, scope, target in scope_rows:
         targets.setdefault(owner, {}).setdefault(scope, set()).add(str(target))
     ordered = sorted(contexts, key=lambda row: (row[1], row[2], str(row[0])))
     return ActiveContexts(
         [
             ScopedContext(data, {scope: frozenset(ids) for scope, ids in targets.get(key, {}).items()}, key, name)
-            for key, _, name, data in ordered
+            for key, _, name, data, _ in ordered
         ]
     )
 
@@ -255,8 +262,7 @@ class MergedContext(fields.Field):
     def _applicable(self, contexts: ActiveContexts, values: Mapping[str, Any]) -> list[ScopedContext]:
         """Returns the contexts that apply to an object with these scope values."""
         ids_by_scope = {scope.name: self._ids(scope, values.get(scope.name)) for scope in self.scopes}
-        ignored = {scope.name for scope in self.scopes if scope.lenient and not ids_by_scope[scope.name]}
-        return contexts.applicable(ids_by_scope, ignored)
+        return contexts.applicable(ids_by_scope)
 
     def _ids(self, scope: Scope, value: Any) -> Collection[str]:
         """Returns the ids (as text) that a scope value stands for: for a tree, the node and its ancestors."""

@@ -24,7 +24,7 @@ from netinv_core.models.columns import (
     required_text,
     unique_copy,
 )
-from netinv_core.models.types import Chars
+from netinv_core.models.types import Chars, LongText
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
@@ -65,6 +65,8 @@ class ConfigContext(Organizational):
     )
     is_active: Mapped[bool] = boolean(True)
     data: Mapped[Any] = json_document(required=True)
+    # The names of the scopes that were set, separated by spaces: netinv_extras.config_contexts.limits.
+    limited_by: Mapped[str | None] = column(LongText(), default=None, hidden=True)
 
 
 # Association of contexts with the objects that they are limited to, by scope name. The target tables belong to other

@@ -37,7 +37,6 @@ class Scope:
     :ivar paths: path of foreign keys to the target, by model label; these models have a ``config_context`` field
     :ivar field: name of a to-many field that lists targets, such as ``tags``; applies to every model that has it
     :ivar by: column that represents a target in the context's list instead of the nested object
-    :ivar lenient: objects without a value for the scope are not excluded
     :ivar parameter: name of the query parameter; by default ``name`` without its last letter
     :ivar position: sort key of the fields
     """
@@ -47,7 +46,6 @@ class Scope:
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
     field: str = ""
     by: str | None = None
-    lenient: bool = False
     parameter: str = ""
     position: int = 1000
 
@@ -64,7 +62,6 @@ class Scope:
             {**self.paths, **other.paths},
             self.field or other.field,
             self.by or other.by,
-            self.lenient or other.lenient,
             self.parameter or other.parameter,
             min(self.position, other.position),
         )

@@ -11,16 +11,22 @@ from pyramid.request import Request
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.serialization import dumps
+from netinv_core.labels import label_of
+from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.merge import Layer
 from netinv_extras.config_contexts.origins import FIELD, layers_of, merged_values
 from netinv_web.cells import link
-from netinv_web.extensions import Tab
+from netinv_web.extensions import Panel, Tab
 from netinv_web.menu import may
 from netinv_web.paths import object_path
 
 TEMPLATE = "netinv_extras:web/templates/config_context.jinja2"
 CONTEXT = "extras.configcontext"
 LOCAL_NAME = "Local data"
+LOST = (
+    "This context applies to nothing: the last object of {} was deleted. List other objects there, or remove the limit "
+    "by an empty list (PATCH in the API)."
+)
 
 
 def tabs_of(endpoint: Endpoint) -> list[Tab]:
@@ -28,6 +34,22 @@ def tabs_of(endpoint: Endpoint) -> list[Tab]:
     if FIELD not in endpoint.fields:
         return []
     return [Tab("config-context", "Config context", tab, template=TEMPLATE, position=700)]
+
+
+def panels_of(endpoint: Endpoint) -> list[Panel]:
+    """The panel of config contexts that apply to nothing."""
+    if endpoint.label != CONTEXT:
+        return []
+    return [Panel("lost-scopes", "Applies to nothing", lost_scopes, "main", position=50)]
+
+
+def lost_scopes(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> Markup | None:
+    """Says which scopes of a config context have lost their last object."""
+    lost = limits.lost_scopes(request.uow, representation["id"])
+    if not lost:
+        return None
+    names = ", ".join(label_of(endpoint.fields[name]) if name in endpoint.fields else name for name in lost)
+    return Markup('<p class="notice warning">{}</p>').format(LOST.format(names))
 
 
 def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:

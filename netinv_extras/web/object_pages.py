@@ -16,7 +16,7 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
     """The panels on the page of a resource's objects."""
     if endpoint.label == CHANGE:
         return [Panel("changes", "Changes", history.panel, side="main", template=history.PANEL_TEMPLATE, position=100)]
-    return [*links.panels_of(endpoint), *attachments.panels_of(endpoint)]
+    return [*links.panels_of(endpoint), *config_context_tab.panels_of(endpoint), *attachments.panels_of(endpoint)]
 
 
 def actions_of(endpoint: Endpoint) -> list[Action]:

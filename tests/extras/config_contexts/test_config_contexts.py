@@ -157,14 +157,14 @@ def test_trees_include_what_lies_below(api: Api, make: Any, make_context: Any, m
     assert read(api, device)[word] == {"locations": True}
 
 
-def test_locations_limit_what_has_one(api: Api, make: Any, make_context: Any, make_device: Any, word: str) -> None:
+def test_locations_limit_to_what_is_there(api: Api, make: Any, make_context: Any, make_device: Any, word: str) -> None:
     kind = make("/api/dcim/location-types/", content_types=["dcim.device"])
     site = make(SITES, status="active")
     here, there = [make(LOCATIONS, location_type=kind["id"], site=site["id"], status="active") for _ in range(2)]
     make_context({word: 1}, locations=[here["id"]])
     assert word in make_device(site=site["id"], location=here["id"])["config_context"]
     assert word not in make_device(site=site["id"], location=there["id"])["config_context"]
-    assert word in make_device(site=site["id"])["config_context"]
+    assert word not in make_device(site=site["id"])["config_context"]
 
 
 def test_each_scope_holds_for_the_devices_that_lead_to_it(
@@ -212,9 +212,8 @@ def test_machines_are_where_their_cluster_is(
     machine = api.post(MACHINES, {**body, "local_context_data": {word: {"own": 1}}})
     assert machine["config_context"][word] == {
         **dict.fromkeys(targets, True),
-        "type": True,
         "own": 1,
-    }  # machines have no type to exclude them by
+    }  # machines have no type, so they are not within device types
 
 
 def test_a_deleted_object_is_no_longer_in_a_scope(

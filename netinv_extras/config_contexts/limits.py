@@ -1,0 +1,90 @@
+"""The scopes that limit a config context, kept beyond the deletion of the last object in one.
+
+A context that loses the last object of a scope applies to nothing, where without this memory it would apply to
+everything. Only a write of an empty list removes the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth.identity import configuration_changed
+from netinv_core.db.engine import in_parameter
+from netinv_core.models.base import table_of
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
+from netinv_extras.config_contexts.models import ConfigContext, config_contexts, scoped
+from netinv_extras.config_contexts.scopes import ScopeList
+
+COLUMN = "limited_by"
+
+
+@config_contexts.prepare
+def remember(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Keeps the names of the scopes that a write limits a context by.
+
+    A PUT that sends the empty list of a scope that has lost its objects, as it was read, leaves the limit.
+    """
+    emptied = {draft.id: _sent(draft, empty=True) for draft in drafts}
+    kept = _without_objects(uow, [draft.id for draft in drafts if draft.replaces and emptied[draft.id]])
+    for draft in drafts:
+        before = set((draft[COLUMN] or "").split())
+        removed = emptied[draft.id] - (kept.get(draft.id, set()) & before)
+        names = (before - removed) | _sent(draft, empty=False)
+        if names != before:
+            draft[COLUMN] = " ".join(sorted(names)) or None
+
+
+@config_contexts.after_save
+def drop_the_cached_contexts(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Drops the cached contexts when a limit was removed whose list was empty: no representation shows that."""
+    if any(not draft.new and COLUMN in draft.values for draft in drafts):
+        configuration_changed(uow)
+
+
+def _sent(draft: Draft, *, empty: bool) -> set[str]:
+    """The names of the scopes whose list was sent: the empty ones, or the others."""
+    fields = draft.endpoint.writable
+    return {name for name, ids in draft.many.items() if isinstance(fields.get(name), ScopeList) and bool(ids) != empty}
+
+
+def _without_objects(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, set[str]]:
+    """The scopes that limit contexts and have no object, by the context's id. One statement, none without contexts."""
+    if not keys:
+        return {}
+    return _lost(uow.execute(_limits(uow.registry.dialect), {"keys": list(keys)}))
+
+
+def _limits(dialect: str | None = None) -> Any:
+    """SELECT of ids, names and limits of contexts (``:keys``, or all), each with a scope that has objects."""
+    table = table_of(ConfigContext)
+    statement = (
+        sa.select(table.c.id, table.c[COLUMN], scoped.c.scope)
+        .select_from(table.outerjoin(scoped, scoped.c.owner_id == table.c.id))
+        .where(table.c[COLUMN].is_not(None))
+        .distinct()
+    )
+    return statement if dialect is None else statement.where(in_parameter(dialect, table.c.id))
+
+
+def _lost(rows: Any) -> dict[Any, set[str]]:
+    lost: dict[Any, set[str]] = {}
+    for key, limited_by, scope in rows:
+        lost.setdefault(key, set(limited_by.split())).discard(scope)
+    return {key: names for key, names in lost.items() if names}
+
+
+def lost_scopes(uow: UnitOfWork, key: Any) -> list[str]:
+    """Returns the names of the scopes that limit a context and have lost their last object. One statement."""
+    return sorted(_without_objects(uow, [key]).get(key, ()))
+
+
+def contexts_without_objects(connection: sa.Connection) -> list[tuple[str, list[str]]]:
+    """Returns the contexts that apply to nothing for that reason: their names, with those of the scopes."""
+    table = table_of(ConfigContext)
+    lost = _lost(connection.execute(_limits()))
+    names = connection.execute(sa.select(table.c.id, table.c.name).order_by(table.c.name)) if lost else ()
+    return [(name, sorted(lost[key])) for key, name in names if key in lost]
