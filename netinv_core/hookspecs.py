@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -77,6 +77,14 @@ def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
 @hookspec
 def netinv_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
     """Ways to sign in besides stored passwords (:class:`netinv_core.auth.providers.IdentityProvider`)."""
+
+
+@hookspec
+def netinv_document_members(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Callable[..., None]]:
+    """Members that the JSON objects of an endpoint may have (:mod:`netinv_core.read.documents`), by name.
+
+    Each has a function that raises ``ValueError`` for names within the member, a lookup and a value that do not fit.
+    """
 
 
 @hookspec

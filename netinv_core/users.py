@@ -201,7 +201,7 @@ def constraints_make_sense(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         faults = {
             endpoint.label: fault
             for endpoint in endpoints
-            if (fault := permits.constraint_error(endpoint, draft["constraints"])) is not None
+            if (fault := permits.constraint_error(uow, endpoint, draft["constraints"])) is not None
         }
         if faults:
             texts = [f"Invalid constraints for {label}: {fault}" for label, fault in sorted(faults.items())]

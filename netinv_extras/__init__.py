@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from huey import crontab
@@ -41,12 +41,14 @@ from netinv_extras import (
     tags,
 )
 from netinv_extras.changelog.resource import object_changes
+from netinv_extras.config_contexts import limits as config_context_limits
 from netinv_extras.config_contexts import merge as config_context_merge
 from netinv_extras.config_contexts import models as config_context_models
 from netinv_extras.config_contexts import scopes as config_context_scopes
 from netinv_extras.config_contexts.schemas import config_context_schemas
 from netinv_extras.config_contexts.scopes import Scope
 from netinv_extras.content_types import content_types, register_vocabulary
+from netinv_extras.custom_fields import constraints as custom_field_constraints
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields import filters as custom_field_filters
 from netinv_extras.custom_fields import models as custom_field_models
@@ -117,6 +119,7 @@ __all__ = [
 value_updates.register()
 git_source.register()
 relationship_associations.register()
+config_context_limits.register()
 
 app = App(
     "extras",
@@ -234,6 +237,14 @@ def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, 
     if relationship_models.NAME in endpoint.fields:
         parameters |= relationship_filters.parameters(uow, endpoint)
     return parameters
+
+
+@hookimpl
+def netinv_document_members(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Callable[..., None]]:
+    """Custom fields, for the constraints of permissions."""
+    if custom_field_values.NAME not in endpoint.fields:
+        return {}
+    return custom_field_constraints.members(uow, endpoint)
 
 
 @hookimpl

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from netinv_core.auth.identity import NOT_GIVEN
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
-from netinv_core.read import relations
+from netinv_core.read import documents, relations
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -150,18 +150,37 @@ def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> An
     return sa.or_(sa.false(), *conditions)
 
 
-def constraint_error(endpoint: Endpoint, constraints: Any) -> str | None:
+def constraint_error(uow: UnitOfWork, endpoint: Endpoint, constraints: Any) -> str | None:
     """Returns why constraints are invalid (an unknown or hidden member, a bad value), with the member, or ``None``."""
     keywords = with_user(constraints, uuid.uuid4())
     for option in keywords if isinstance(keywords, list) else [keywords]:
         for name, value in option.items():
             try:
                 relations.keyword(endpoint, endpoint.table, endpoint.registry.dialect, name, value)
+                _check_member(uow, endpoint, name, value)
             except relations.UnknownPath as error:
                 return str(error)
             except (ValueError, TypeError) as error:
                 return f"{name}: {error}"
     return None
+
+
+def _check_member(uow: UnitOfWork, endpoint: Endpoint, name: str, value: Any) -> None:
+    """Checks a keyword that leads to a member of a document: the member must be defined, and may have the value.
+
+    :raises ValueError: when it is not, or may not
+    """
+    path = documents.parse(endpoint, name)
+    if path is None:
+        return
+    members: dict[str, Any] = {}
+    for found in uow.registry.hooks.netinv_document_members(uow=uow, endpoint=path.owner):
+        members |= found
+    check = members.get(path.names[0])
+    if check is None:
+        choices = ", ".join(sorted(members)) or "none"
+        raise ValueError(f"{path.owner.label} has no custom field '{path.names[0]}'. Choices are: {choices}")
+    check(path.names[1:], path.lookup, value)
 
 
 def with_user(constraints: Any, user_id: Any) -> Any:

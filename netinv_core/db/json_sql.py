@@ -1,12 +1,12 @@
 """SQL expressions over members of JSON documents, for the three databases.
 
-A document is a column with a JSON object; ``name`` is a member of it. Neither a missing member nor a null one has a
-value; :func:`has` tells them apart.
+A document is a column with a JSON object; ``name`` is a member of it, or several names lead to one within members.
+Neither a missing member nor a null one has a value; :func:`has` tells them apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -31,18 +31,25 @@ def decoded(text: str) -> Any:
     return orjson.loads(text)
 
 
-def _path(name: str) -> str:
-    return f"$.{encoded(name)}"
+Name = str | Sequence[str]  # of a member, or of one within members
 
 
-def _inner(dialect: str, document: Any, name: str) -> Any:
+def _names(name: Name) -> tuple[str, ...]:
+    return (name,) if isinstance(name, str) else tuple(name)
+
+
+def _path(name: Name) -> str:
+    return "".join(["$", *(f".{encoded(part)}" for part in _names(name))])
+
+
+def _inner(dialect: str, document: Any, name: Name) -> Any:
     """The member as JSON; SQL NULL when it is missing."""
     if dialect == "postgresql":
-        return sa.func.jsonb_extract_path(document, name, type_=sa.Text())
+        return sa.func.jsonb_extract_path(document, *_names(name), type_=sa.Text())
     return sa.func.json_extract(document, _path(name), type_=sa.Text())
 
 
-def _kind(dialect: str, document: Any, name: str) -> Any:
+def _kind(dialect: str, document: Any, name: Name) -> Any:
     if dialect == "postgresql":
         return sa.func.jsonb_typeof(_inner(dialect, document, name))
     if dialect == "sqlite":
@@ -50,22 +57,32 @@ def _kind(dialect: str, document: Any, name: str) -> Any:
     return sa.func.json_type(_inner(dialect, document, name))
 
 
-def has(dialect: str, document: Any, name: str) -> Any:
+def has(dialect: str, document: Any, name: Name) -> Any:
     """The condition that the member exists, even if it is null."""
     return _kind(dialect, document, name).is_not(None)
 
 
-def text(dialect: str, document: Any, name: str) -> Any:
+def is_text(dialect: str, document: Any, name: Name) -> Any:
+    """The condition that the member is a text; false without a member."""
+    return sa.func.coalesce(sa.func.lower(_kind(dialect, document, name)).in_(("string", "text")), sa.false())
+
+
+def is_list(dialect: str, document: Any, name: Name) -> Any:
+    """The condition that the member is a list; false without a member."""
+    return sa.func.coalesce(sa.func.lower(_kind(dialect, document, name)) == "array", sa.false())
+
+
+def text(dialect: str, document: Any, name: Name) -> Any:
     """The member as text: a string unquoted, any other value as JSON; SQL NULL without a value."""
     if dialect == "postgresql":
-        return sa.collate(sa.func.jsonb_extract_path_text(document, name, type_=LongText()), "C")
+        return sa.collate(sa.func.jsonb_extract_path_text(document, *_names(name), type_=LongText()), "C")
     inner = _inner(dialect, document, name)
     if dialect != "sqlite":
         inner = sa.case((_kind(dialect, document, name) == "NULL", None), else_=sa.func.json_unquote(inner))
     return sa.type_coerce(inner, LongText())
 
 
-def json(dialect: str, document: Any, name: str) -> Any:
+def json(dialect: str, document: Any, name: Name) -> Any:
     """The member as JSON text; SQL NULL when it is missing."""
     inner = _inner(dialect, document, name)
     if dialect == "postgresql":
@@ -76,7 +93,7 @@ def json(dialect: str, document: Any, name: str) -> Any:
     return sa.type_coerce(inner, LongText())
 
 
-def number(dialect: str, document: Any, name: str) -> Any:
+def number(dialect: str, document: Any, name: Name) -> Any:
     """The member as an integer; SQL NULL when it is not a number."""
     kind, inner = _kind(dialect, document, name), _inner(dialect, document, name)
     if dialect == "postgresql":
@@ -86,7 +103,7 @@ def number(dialect: str, document: Any, name: str) -> Any:
     return sa.type_coerce(value, sa.BigInteger())
 
 
-def equals(dialect: str, document: Any, name: str, value: Any) -> Any:
+def equals(dialect: str, document: Any, name: Name, value: Any) -> Any:
     """The condition that the member is this JSON value; except on PostgreSQL, the order of members counts."""
     if dialect == "postgresql":
         return _inner(dialect, document, name) == sa.cast(sa.literal(encoded(value), sa.Text()), JSONB())

@@ -111,7 +111,10 @@ class Customizable(Model):
     __abstract__ = True
 
     custom_field_data: Mapped[dict[str, Any]] = mapped_column(
-        Json(), default=dict, sort_order=92, info={"netinv": ColumnInfo(hidden=True)}
+        Json(),
+        default=dict,
+        sort_order=92,
+        info={"netinv": ColumnInfo(hidden=True, member_names=("_custom_field_data", "cf_"))},
     )
 
 

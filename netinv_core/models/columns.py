@@ -77,6 +77,7 @@ class ColumnInfo:
     * ``suggestions``: texts that forms propose; others are valid too, or ``parse`` rejects them.
     * ``encrypted``: the value is encrypted with ``netinv.secret`` (:mod:`netinv_core.auth.stored_secrets` finds it).
     * ``initial``: names of the target's rows that a migrated database has for this reference.
+    * ``member_names``: names that members of a JSON object have in constraints (:mod:`netinv_core.read.documents`).
     * ``masked``: function that masks the value in change records (:mod:`netinv_core.changelog.masking`).
 
     ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a
@@ -118,6 +119,7 @@ class ColumnInfo:
     suggestions: tuple[str, ...] = ()
     encrypted: bool = False
     initial: tuple[str, ...] = ()
+    member_names: tuple[str, ...] = ()
 
 
 def column(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.models.columns import ForeignKeyInfo, column_info
+from netinv_core.read import documents
 from netinv_core.read.lookups import LOOKUPS, any_of
 
 if TYPE_CHECKING:
@@ -319,6 +320,10 @@ def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any)
     :raises UnknownPath: for an unknown path
     :raises ValueError: for a bad value
     """
+    member = documents.parse(endpoint, name)
+    if member is not None:
+        path = [*member.steps, member.column]
+        return compare(endpoint, table, path, lambda column: member.condition(dialect, column, value))
     steps = name.split("__")
     lookup = "exact"
     if len(steps) > 1 and steps[-1] in LOOKUPS:

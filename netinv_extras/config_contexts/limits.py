@@ -22,7 +22,6 @@ from netinv_extras.config_contexts.scopes import ScopeList
 COLUMN = "limited_by"
 
 
-@config_contexts.prepare
 def remember(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Keeps the names of the scopes that a write limits a context by.
 
@@ -38,7 +37,6 @@ def remember(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft[COLUMN] = " ".join(sorted(names)) or None
 
 
-@config_contexts.after_save
 def drop_the_cached_contexts(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Drops the cached contexts when a limit was removed whose list was empty: no representation shows that."""
     if any(not draft.new and COLUMN in draft.values for draft in drafts):
@@ -88,3 +86,9 @@ def contexts_without_objects(connection: sa.Connection) -> list[tuple[str, list[
     lost = _lost(connection.execute(_limits()))
     names = connection.execute(sa.select(table.c.id, table.c.name).order_by(table.c.name)) if lost else ()
     return [(name, sorted(lost[key])) for key, name in names if key in lost]
+
+
+def register() -> None:
+    """Registers the memory of limits with config contexts."""
+    config_contexts.prepare(remember)
+    config_contexts.after_save(drop_the_cached_contexts)

@@ -1,0 +1,130 @@
+"""Members of JSON documents in paths of constraints: ``_custom_field_data__code``, ``site__cf_code__startswith``.
+
+A column states by which names its members are reached (``member_names`` of
+:class:`netinv_core.models.columns.ColumnInfo`): a name of its own before the member, or a prefix of the member's name.
+Values are compared as JSON: the text ``"1"`` is not the number 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.db import json_sql
+from netinv_core.models.columns import column_info
+from netinv_core.read.lookups import LOOKUPS, SUFFIXES, Condition, any_of, convert_flag, negated
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+
+ORDERED = ("gt", "gte", "lt", "lte")
+
+
+@dataclasses.dataclass(frozen=True)
+class MemberPath:
+    """A path to a member of a document: the relations ``steps`` to the endpoint ``owner``, its ``column``, the
+    ``names`` of the member and of those within it, and the lookup.
+    """
+
+    steps: tuple[str, ...]
+    owner: Endpoint
+    column: str
+    names: tuple[str, ...]
+    lookup: str
+    negated: bool
+
+    def condition(self, dialect: str, document: Any, value: Any) -> Condition:
+        """The condition that the member of a document compares to the value.
+
+        :raises ValueError: for a value that the lookup does not take
+        """
+        found = _compared(dialect, document, self.names, self.lookup, value)
+        return negated(found) if self.negated else found
+
+
+def parse(endpoint: Endpoint, keyword: str) -> MemberPath | None:
+    """Parses a keyword; ``None`` when it does not lead to a document.
+
+    :raises ValueError: for a document without the name of a member
+    """
+    owner: Endpoint | None = endpoint
+    steps = keyword.split("__")
+    for number, step in enumerate(steps):
+        if owner is None:
+            return None
+        place = _document(owner, step)
+        if place is not None:
+            column, first, suffixed = place
+            return _member(owner, tuple(steps[:number]), column, [*first, *steps[number + 1 :]], suffixed=suffixed)
+        relation = owner.relations.get(step)
+        owner = relation.target() if relation is not None else None
+    return None
+
+
+def _document(endpoint: Endpoint, step: str) -> tuple[str, list[str], bool] | None:
+    """The column whose members a name leads to, with the member that the name has itself; ``None`` for another name."""
+    for column in endpoint.table.c:
+        for name in column_info(column).member_names:
+            if step == name:
+                return column.name, [], False
+            if name.endswith("_") and step.startswith(name) and step != name:
+                return column.name, [step.removeprefix(name)], True
+    return None
+
+
+def _member(owner: Endpoint, steps: tuple[str, ...], column: str, names: list[str], *, suffixed: bool) -> MemberPath:
+    lookup, negate = "exact", False
+    if len(names) > 1 and names[-1] in LOOKUPS:
+        lookup = names.pop()
+    elif suffixed and len(names) > 1 and names[-1] in SUFFIXES:
+        lookup, negate = SUFFIXES[names.pop()]
+    if not names:
+        raise ValueError("The name of a member is required.")
+    return MemberPath(steps, owner, column, tuple(names), lookup, negate)
+
+
+def _compared(dialect: str, document: Any, names: Sequence[str], lookup: str, value: Any) -> Condition:
+    if lookup == "exact":
+        return _equal(dialect, document, names, value)
+    text = json_sql.text(dialect, document, names)
+    if lookup == "isnull":
+        return text.is_(None) if convert_flag(value) else text.is_not(None)
+    if lookup == "in":
+        if not isinstance(value, list | tuple | set):
+            raise ValueError("A list of values is required.")
+        return any_of([_equal(dialect, document, names, item) for item in value])
+    if lookup == "contains" and isinstance(value, list | str):
+        return _contains(dialect, document, names, value)
+    if lookup in ORDERED and isinstance(value, int) and not isinstance(value, bool):
+        return LOOKUPS[lookup](dialect, json_sql.number(dialect, document, names), value)
+    if not isinstance(value, str | uuid.UUID):
+        raise ValueError("A number is required." if lookup in ORDERED else "A text is required.")
+    return LOOKUPS[lookup](dialect, text, str(value))
+
+
+def _equal(dialect: str, document: Any, names: Sequence[str], value: Any) -> Condition:
+    """The condition that the member is a JSON value; null stands for a missing member too."""
+    if value is None:
+        return json_sql.text(dialect, document, names).is_(None)
+    if isinstance(value, str | uuid.UUID):
+        is_equal = LOOKUPS["exact"](dialect, json_sql.text(dialect, document, names), str(value))
+        return sa.and_(json_sql.is_text(dialect, document, names), is_equal)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return LOOKUPS["exact"](dialect, json_sql.number(dialect, document, names), value)
+    return json_sql.equals(dialect, document, names, value)
+
+
+def _contains(dialect: str, document: Any, names: Sequence[str], value: Any) -> Condition:
+    """The condition that a text contains a text, or a list contains the value, or all values of a list."""
+    encoded = json_sql.json(dialect, document, names)
+    items = value if isinstance(value, list) else [value]
+    in_list = [LOOKUPS["contains"](dialect, encoded, json_sql.encoded(item)) for item in items]
+    listed = sa.and_(json_sql.is_list(dialect, document, names), *in_list)
+    if isinstance(value, list):
+        return listed
+    in_text = LOOKUPS["contains"](dialect, json_sql.text(dialect, document, names), value)
+    return sa.or_(sa.and_(json_sql.is_text(dialect, document, names), in_text), listed)
