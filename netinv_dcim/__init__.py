@@ -14,7 +14,7 @@ from netinv_core.read.relations import Relation
 from netinv_core.read.search import SearchProvider
 from netinv_core.registry import Registry
 from netinv_core.write.delete import GenericCascade
-from netinv_dcim import interface_redundancy, nautobot2, netbox, power, rack_position, searching
+from netinv_dcim import interface_redundancy, moves, nautobot2, netbox, power, rack_position, searching
 from netinv_dcim.cabling.cables import cables, generic_cascades, peer_relations
 from netinv_dcim.cabling.connections import (
     connected_device,
@@ -64,6 +64,7 @@ DEVICE = "dcim.device"
 # The functions run in this order, after those that the module of the resource registers.
 bays.register()
 rack_position.register()
+moves.register()
 component_templates.register()
 instantiation.register()
 interface_redundancy.register()

@@ -260,7 +260,7 @@ def has_local_context(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     return condition if convert_flag(values[-1]) else negated(condition)
 
 
-@devices.rule
+@devices.rule(reads=[through("rack", "site_id")])
 def racks_are_at_the_site_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a rack of another site."""
     changed = [draft for draft in drafts if draft["rack_id"] and draft.changed("rack_id", "site_id")]
@@ -276,7 +276,7 @@ def racks_are_at_the_site_of_their_devices(uow: UnitOfWork, drafts: Sequence[Dra
 devices.rule(location_fits)
 
 
-@devices.rule
+@devices.rule(reads=[through("rack", "location_id")])
 def racks_are_at_the_location_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a rack whose location differs from that of the device, where both have one."""
     changed = [

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import sqlalchemy as sa
+
+from netinv_core.models.base import Base
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import Reading, related_by
 from netinv_dcim.locations import Location, LocationType, base_sites, takers_of
 from netinv_dcim.sites import Site
 
@@ -22,6 +27,21 @@ def location_fits(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 def location_fits_unpunctuated(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Same rule as :func:`location_fits`, for models whose error about the type ends without a full stop in the API."""
     _check_locations(uow, drafts, "")
+
+
+def below_locations(model: type[Base]) -> Reading:
+    """What a rule reads of the locations of a model's objects: their place in the tree, and that of those above."""
+    table, location = model.__table__, Location.__table__
+
+    def pairs(uow: UnitOfWork, keys: Sequence[Any]) -> Any:
+        child = location.alias()
+        below = (
+            sa.select(location.c.id, location.c.id.label("moved")).where(location.c.id.in_(keys)).cte(recursive=True)
+        )
+        below = below.union(sa.select(child.c.id, below.c.moved).where(child.c.parent_id == below.c.id))
+        return sa.select(below.c.moved, table.c.id).join(table, table.c.location_id == below.c.id)
+
+    return related_by("dcim.location", "site_id", "parent_id", pairs=pairs, by=("location_id",))
 
 
 def _check_locations(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:

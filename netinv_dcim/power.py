@@ -18,7 +18,7 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
-from netinv_dcim.located_objects import location_fits
+from netinv_dcim.located_objects import below_locations, location_fits
 from netinv_dcim.locations import Location
 from netinv_dcim.rack_position import move_children, places_of_moved
 from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups, within_group
@@ -119,7 +119,7 @@ power_feeds = Resource(
 power_panels.rule(location_fits)
 
 
-@power_panels.rule
+@power_panels.rule(reads=[through("rack_group", "site_id")])
 def panels_are_at_the_site_of_their_rack_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a rack group of another site than that of the panel."""
     groups = listing.rows_of(uow, RackGroup, [draft["rack_group_id"] for draft in drafts])
@@ -137,7 +137,9 @@ def panels_are_at_the_site_of_their_rack_group(uow: UnitOfWork, drafts: Sequence
         draft.reject(ALL, f"Rack group {group.name} ({group_site}) is in a different site than {panel_site}")
 
 
-power_panels.rule(within_group("rack_group", ELSEWHERE))
+power_panels.rule(reads=[through("rack_group", "location_id"), below_locations(PowerPanel)])(
+    within_group("rack_group", ELSEWHERE)
+)
 
 
 def panels_move_with_their_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

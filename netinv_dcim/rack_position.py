@@ -14,6 +14,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.device_bays import move_installed_devices
 from netinv_dcim.device_types import DeviceType, device_types
@@ -267,13 +268,16 @@ def places_of_moved(uow: UnitOfWork, drafts: Sequence[Draft]) -> dict[uuid.UUID,
     return places
 
 
-def move_children(uow: UnitOfWork, endpoint: Endpoint, led: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
+def move_children(
+    uow: UnitOfWork, endpoint: Endpoint, led: Sequence[tuple[Any, Any, Any]], *, within_location: bool = True
+) -> list[Any]:
     """Moves rows to the new site and location of their parent object. Returns the ids of the updated rows.
 
     A row keeps a location that is within the new location or, without one, at the new site. Any other location becomes
     the new location, or ``None`` if the type of the new location does not accept such objects.
 
     :param led: each row with the new ``site_id`` and ``location_id`` of its parent
+    :param within_location: rows stay below the location of their parent, not at its site only
     """
     ancestors = within(uow, [row.location_id for row, _, _ in led])
     sites = base_sites(uow, [row.location_id for row, _, _ in led])
@@ -282,7 +286,7 @@ def move_children(uow: UnitOfWork, endpoint: Endpoint, led: Sequence[tuple[Any, 
     for row, site_id, location_id in led:
         outside = row.location_id is not None and (
             location_id not in ancestors[row.location_id]
-            if location_id is not None
+            if location_id is not None and within_location
             else sites.get(row.location_id) != site_id
         )
         updates[row.id] = {
@@ -295,7 +299,7 @@ def move_children(uow: UnitOfWork, endpoint: Endpoint, led: Sequence[tuple[Any, 
 def register() -> None:
     """Registers the functions of this module with resources of other modules. The package calls it once."""
     devices.rule(a_position_has_a_rack_and_a_face)
-    devices.rule(only_what_has_height_is_mounted)
+    devices.rule(reads=[through("device_type", "subdevice_role")])(only_what_has_height_is_mounted)
     devices.rule(mounted_devices_do_not_overlap)
     racks.rule(racks_are_as_tall_as_what_is_in_them)
     device_types.rule(mounted_devices_fit_when_their_type_changes)

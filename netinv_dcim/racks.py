@@ -40,9 +40,10 @@ from netinv_core.read.filters import one_of, related, tree, tree_pair, value
 from netinv_core.resource import NEW_OBJECT, Resource, Rule, computed
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.referring_rules import through
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
-from netinv_dcim.located_objects import location_fits
+from netinv_dcim.located_objects import below_locations, location_fits
 from netinv_dcim.locations import Location, within
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
@@ -238,7 +239,7 @@ def reservations_are_made_by_their_user(uow: UnitOfWork, drafts: Sequence[Draft]
             draft["user_id"] = uow.identity.user_id
 
 
-@rack_groups.rule
+@rack_groups.rule(reads=[through("parent", "site_id")])
 def groups_nest_within_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a parent group of another site."""
     parents = listing.rows_of(uow, RackGroup, [draft["parent_id"] for draft in drafts])
@@ -295,7 +296,9 @@ def within_group(field: str, message: str = OUTSIDE, *, named: str | None = None
 
 
 NOT_BELOW = 'Location "{here}" is not descended from parent rack group "{group}" location "{there}".'
-rack_groups.rule(within_group("parent", NOT_BELOW, named="location"))
+rack_groups.rule(reads=[through("parent", "location_id"), below_locations(RackGroup)])(
+    within_group("parent", NOT_BELOW, named="location")
+)
 
 
 @racks.prepare
@@ -306,7 +309,7 @@ def units_measure_something(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft["outer_unit"] = ""
 
 
-@racks.rule
+@racks.rule(reads=[through("group", "site_id")])
 def groups_are_at_the_site_of_their_racks(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a rack group of another site."""
     groups = listing.rows_of(uow, RackGroup, [draft["group_id"] for draft in drafts])
@@ -321,7 +324,7 @@ def groups_are_at_the_site_of_their_racks(uow: UnitOfWork, drafts: Sequence[Draf
 racks.rule(location_fits)
 
 
-racks.rule(within_group("group"))
+racks.rule(reads=[through("group", "location_id"), below_locations(Rack)])(within_group("group"))
 
 
 @racks.rule
@@ -340,7 +343,7 @@ def reservations_name_units(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft.reject("units", "This field cannot be blank.")
 
 
-@rack_reservations.rule
+@rack_reservations.rule(reads=[through("rack", "u_height")])
 def reserved_units_are_in_the_rack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects units that are not from 1 to the height of the rack. Locks the racks."""
     racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts], locked=True)

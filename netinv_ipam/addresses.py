@@ -275,7 +275,7 @@ def lower_dns_names(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 ip_addresses.rule(networks.reject_zero_prefix("address", "IP address"))
-ip_addresses.rule(
+ip_addresses.rule(reads=[through("vrf", "enforce_unique")])(
     unique_within(IPAddress, "address", ("host",), "IP address", lambda draft: draft["role"] in SHARED_ROLES)
 )
 ip_addresses.rule(generic_reference("assigned_object_type", "assigned_object_id"))

@@ -30,9 +30,11 @@ from netinv_core.read.filters import Filter, related, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
 from netinv_dcim.located_objects import location_fits
 from netinv_dcim.locations import Location
+from netinv_dcim.rack_position import move_children
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_ipam.roles import Role
@@ -114,7 +116,7 @@ vlan_groups.rule(location_fits)
 vlans.rule(location_fits)
 
 
-@vlans.rule
+@vlans.rule(reads=[through("group", "site_id")])
 def group_is_of_the_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a VLAN whose group belongs to another site."""
     changed = [draft for draft in drafts if draft["group_id"] is not None and draft.changed("group_id", "site_id")]
@@ -124,6 +126,18 @@ def group_is_of_the_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for draft in wrong:
         site = sites[draft["site_id"]].name if draft["site_id"] is not None else None
         draft.reject("group", f"VLAN group must belong to the assigned site ({site}).")
+
+
+@vlan_groups.after_save
+def vlans_move_with_their_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Moves the VLANs of a moved group to its site. Locations at another site become that of the group."""
+    moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("site_id")}
+    if not moved:
+        return
+    table = VLAN.__table__
+    rows = uow.execute(sa.select(table).where(table.c.group_id.in_(list(moved)))).all()
+    places = [(row, moved[row.group_id]["site_id"], moved[row.group_id]["location_id"]) for row in rows]
+    move_children(uow, uow.registry.of_model(VLAN), places, within_location=False)
 
 
 def carried_filter(name: str, place: str, kind: str = "string") -> Filter:

@@ -16,10 +16,18 @@ from netinv_core.read.search import Match, SearchProvider
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
 from netinv_core.uow import UnitOfWork
+from netinv_core.write.referring_rules import ReadingRule
 from netinv_dcim.searching import mac_matches
 from netinv_extras.config_contexts.scopes import Scope
 from netinv_virt import nautobot2, netbox
-from netinv_virt.clusters import Cluster, cluster_groups, cluster_types, clusters, hosts_are_where_their_cluster_is
+from netinv_virt.clusters import (
+    HOST_READS,
+    Cluster,
+    cluster_groups,
+    cluster_types,
+    clusters,
+    hosts_are_where_their_cluster_is,
+)
 from netinv_virt.interfaces import interfaces
 from netinv_virt.menu import MENU
 from netinv_virt.primary import machine_addresses
@@ -67,7 +75,7 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Adds the rules of cluster hosts to devices, those of primary addresses to virtual machines and IP addresses."""
     rules: dict[str, list[Any]] = {
-        DEVICE: [hosts_are_where_their_cluster_is],
+        DEVICE: [ReadingRule(hosts_are_where_their_cluster_is, HOST_READS)],
         MACHINE: [machine_addresses.own()],
         "ipam.ipaddress": [machine_addresses.stay()],
     }

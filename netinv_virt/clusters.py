@@ -16,8 +16,9 @@ from netinv_core.read.filters import tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
-from netinv_dcim.located_objects import location_fits
+from netinv_dcim.located_objects import below_locations, location_fits
 from netinv_dcim.locations import Location, within
 from netinv_dcim.sites import Site
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -130,6 +131,9 @@ def clusters_stay_with_their_hosts(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
                 "location",
                 f"{at_other_locations} devices are assigned as hosts for this cluster but are not in location {name}",
             )
+
+
+HOST_READS = (through("cluster", "site_id", "location_id"), below_locations(Device))
 
 
 def hosts_are_where_their_cluster_is(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

@@ -31,6 +31,7 @@ from netinv_core.resource import Resource, to_many
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.cycles import without_cycles
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_MODES
 from netinv_dcim.components import vlans
 from netinv_dcim.components.vlans import mac_address, status_since_1_4
@@ -130,6 +131,12 @@ interfaces.rule(without_cycles(VMInterface, *OWN))
 interfaces.rule(vlans.tagged_vlans_need_the_mode(tagged_vlans))
 interfaces.rule(vlans.untagged_vlans_need_a_mode)
 interfaces.rule(
+    reads=[
+        through("virtual_machine", "cluster_id", where=vlans.carries_vlans),
+        through("virtual_machine.cluster", "site_id", where=vlans.carries_vlans),
+        through("tagged_vlans", "site_id"),
+    ]
+)(
     vlans.vlans_are_of_the_site(
         "virtual_machine_id", "virtual machine", _sites_of, carried=tagged_vlans, untagged_too=False
     )

@@ -9,6 +9,7 @@ object in the request. Writes that change none of these columns do nothing more.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.write.draft import ALL, Draft
 
 if TYPE_CHECKING:
+    from netinv_core.changelog.change_set import Change
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
@@ -44,6 +46,7 @@ class Reading:
     where: Condition | None = None
     to: str = ""
     pairs: Pairs | None = None
+    by: tuple[str, ...] = ()
 
 
 def through(path: str, *columns: str, where: Condition | None = None) -> Reading:
@@ -51,11 +54,11 @@ def through(path: str, *columns: str, where: Condition | None = None) -> Reading
     return Reading(columns, path, where)
 
 
-def related_by(to: str, *columns: str, pairs: Pairs) -> Reading:
+def related_by(to: str, *columns: str, pairs: Pairs, by: tuple[str, ...] = ()) -> Reading:
     """What a rule reads of objects of the label ``to``; ``pairs(uow, keys)`` selects ids of these and of those that
-    refer to them.
+    refer to them, ``by`` these columns.
     """
-    return Reading(columns, to=to, pairs=pairs)
+    return Reading(columns, to=to, pairs=pairs, by=by)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -67,6 +70,12 @@ class ReadingRule:
 
     def __call__(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         self.function(uow, drafts)
+
+    def own_columns(self, endpoint: Endpoint) -> list[str]:
+        """The columns of the objects that the rule compares with what it reads: references, and those of one name."""
+        names = {name for reading in self.reads for name in (*reading.columns, *reading.by)}
+        names |= {f"{reading.path.partition('.')[0]}_id" for reading in self.reads if reading.path}
+        return sorted(names & set(endpoint.table.c.keys()))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -136,32 +145,88 @@ def _select_pairs(uow: UnitOfWork, referring: Referring, keys: Sequence[Any]) ->
     return sa.select(column, start.c.id).select_from(joined).where(column.in_(list(keys)), *conditions)
 
 
+# Objects to be checked, by id, each with the draft of the request and the column whose change is the reason.
+Causes = dict[Any, tuple[Draft, str]]
+
+
 def check(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Runs the rules of objects that refer to changed ones; rejects the drafts whose change breaks one."""
-    rules = uow.registry.referring_rules.get(endpoint.table)
-    if rules is None:
+    if endpoint.table not in uow.registry.referring_rules:
         return
     changed = {draft.id: draft for draft in drafts if not draft.new}
-    causes: dict[ReadingRule, tuple[Endpoint, dict[Any, tuple[Any, str]]]] = {}
-    for referring in rules:
-        columns = referring.reading.columns
-        keys = {key: name for key, draft in changed.items() for name in reversed(columns) if draft.changed(name)}
-        if keys:
-            found = causes.setdefault(referring.rule, (referring.endpoint, {}))[1]
-            for target, key in uow.execute(_select_pairs(uow, referring, list(keys))):
-                found.setdefault(key, (target, keys[target]))
-    for rule, (referring_endpoint, found) in causes.items():
-        _run(uow, referring_endpoint, rule, found, changed)
+
+    def columns_of(names: Sequence[str]) -> Causes:
+        return {key: (draft, name) for key, draft in changed.items() for name in reversed(names) if draft.changed(name)}
+
+    _run_all(uow, _referring_causes(uow, endpoint, columns_of))
 
 
-def _run(
+def check_followers(uow: UnitOfWork, changes: Sequence[Change], drafts: Sequence[Draft]) -> None:
+    """Runs the reading rules of objects that ``after_save`` functions changed, and of those that refer to them.
+
+    What they reject is an error of the first of the drafts that changes anything.
+    """
+    updates: dict[Endpoint, list[Change]] = {}
+    for change in changes:
+        if change.before is not None and change.after is not None:
+            updates.setdefault(change.endpoint, []).append(change)
+    found: dict[ReadingRule, tuple[Endpoint, Causes]] = {}
+    for endpoint, group in updates.items():
+        own = [rule for rule in endpoint.rules if isinstance(rule, ReadingRule)]
+        if not own and endpoint.table not in uow.registry.referring_rules:
+            continue
+        causes_of = functools.partial(_follower_causes, group, _origin(drafts))
+        _referring_causes(uow, endpoint, causes_of, found)
+        for rule in own:
+            if keys := causes_of(rule.own_columns(endpoint)):
+                known = found.setdefault(rule, (endpoint, {}))[1]
+                known.update({key: cause for key, cause in keys.items() if key not in known})
+    _run_all(uow, found)
+
+
+def _origin(drafts: Sequence[Draft]) -> tuple[Draft, str]:
+    """The first draft that changes a field, and the column of the field."""
+    for draft in drafts:
+        for name in draft.values:
+            if draft.changed(name) and name.removesuffix("_id") in draft.endpoint.writable:
+                return draft, name
+    return drafts[0], ALL
+
+
+def _follower_causes(changes: Sequence[Change], origin: tuple[Draft, str], names: Sequence[str]) -> Causes:
+    """The changes of which the representation differs in the field of one of the columns."""
+    fields = [name.removesuffix("_id") for name in names]
+    return {
+        change.key: origin
+        for change in changes
+        if any((change.before or {}).get(field) != (change.after or {}).get(field) for field in fields)
+    }
+
+
+def _referring_causes(
     uow: UnitOfWork,
     endpoint: Endpoint,
-    rule: ReadingRule,
-    causes: Mapping[Any, tuple[Any, str]],
-    drafts: Mapping[Any, Draft],
-) -> None:
-    """Runs a rule for objects that refer to changed ones, given by id with the changed object and column."""
+    causes_of: Callable[[Sequence[str]], Causes],
+    found: dict[ReadingRule, tuple[Endpoint, Causes]] | None = None,
+) -> dict[ReadingRule, tuple[Endpoint, Causes]]:
+    """The rules to run, and the objects that refer to those of which a column changed."""
+    rules = {} if found is None else found
+    for referring in uow.registry.referring_rules.get(endpoint.table, ()):
+        if causes := causes_of(referring.reading.columns):
+            known = rules.setdefault(referring.rule, (referring.endpoint, {}))[1]
+            for target, key in uow.execute(_select_pairs(uow, referring, list(causes))):
+                known.setdefault(key, causes[target])
+    return rules
+
+
+def _run_all(uow: UnitOfWork, rules: Mapping[ReadingRule, tuple[Endpoint, Causes]]) -> None:
+    """Runs each rule for its objects."""
+    for rule, (endpoint, causes) in rules.items():
+        _run(uow, endpoint, rule, causes)
+
+
+def _run(uow: UnitOfWork, endpoint: Endpoint, rule: ReadingRule, causes: Causes) -> None:
+    """Runs a rule for objects that refer to changed ones."""
     if not causes:
         return
     table = endpoint.table
@@ -175,8 +240,8 @@ def _run(
         return
     names = _names(uow, endpoint, broken)
     for key, draft in broken.items():
-        target, column = causes[key]
-        on, field = drafts[target], column.removesuffix("_id")
+        on, column = causes[key]
+        field = column.removesuffix("_id")
         field = field if field in on.endpoint.writable else ALL
         messages = [message for texts in draft.errors.values() for message in texts]
         title = endpoint.title[:1].upper() + endpoint.title[1:]

@@ -348,6 +348,9 @@ def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representat
     for batch in batches:
         referring_rules.check(uow, batch.endpoint, batch.drafts)
         _raise_errors(batch)
+    if side_effects.pending:
+        referring_rules.check_followers(uow, side_effects.pending, batches[0].drafts)
+        _raise_errors(batches[0])
     for batch in batches:
         permissions.verify(uow, batch.endpoint, batch.action, batch.keys, [draft.id for draft in batch.reported])
     results = fetch_together(uow, [(batch.endpoint.plan(), batch.keys) for batch in batches])

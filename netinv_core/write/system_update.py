@@ -11,6 +11,7 @@ from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.read import entity_tags, listing
 from netinv_core.write.bulk_update import bulk_update
+from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -67,6 +68,22 @@ def write_changes(
         row = {**rows[key], **changed}
         old, new = with_masked(endpoint, before[key], rows[key]), with_masked(endpoint, after[key], row)
         uow.change_set.add(Change(endpoint, key, UPDATE, old, new, object_data(uow, endpoint, row, after[key])))
+
+
+def system_update_as_saved(
+    uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[Any, Mapping[str, Any]]
+) -> list[Any]:
+    """As :func:`system_update`; its ``after_save`` functions follow, as after an update by a user."""
+    if not values_by_id:
+        return []
+    rows = listing.lock(uow, endpoint.table, values_by_id)
+    changed = system_update(uow, endpoint, values_by_id, rows)
+    drafts = [Draft(endpoint, {}, rows[key]) for key in changed]
+    for draft in drafts:
+        draft.values.update(values_by_id[draft.id])
+    for after_save in endpoint.resource.after_save_functions if drafts else ():
+        after_save(uow, drafts)
+    return changed
 
 
 def _after(

@@ -17,12 +17,13 @@ from netinv_core.models.columns import SET_NULL, Ref, foreign_key
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.base import Named, component, component_display_name, of_device
 from netinv_dcim.device_types import DeviceType
 from netinv_dcim.devices import Device, devices
 
-PARENT = "parent"
+PARENT, CHILD = "parent", "child"
 PLACE = ("site_id", "location_id", "rack_id")
 
 
@@ -39,7 +40,7 @@ class DeviceBay(Named, Primary):
 device_bays = component(DeviceBay, "device-bays")
 
 
-@device_bays.rule
+@device_bays.rule(reads=[through("device", "device_type_id"), through("device.device_type", "subdevice_role")])
 def bays_are_in_devices_that_house_others(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a bay of a device whose type is not a parent (``subdevice_role``)."""
     hosts = listing.rows_of(uow, Device, [draft["device_id"] for draft in drafts])
@@ -74,6 +75,21 @@ def devices_are_installed_in_one_other(uow: UnitOfWork, drafts: Sequence[Draft])
         ):
             bay_name = component_display_name(other.name, other.label) if other.visible else "another device bay"
             message = f"Cannot install the specified device; device is already installed in {bay_name}"
+            draft.reject("installed_device", message)
+
+
+@device_bays.rule(
+    reads=[through("installed_device", "device_type_id"), through("installed_device.device_type", "subdevice_role")]
+)
+def installed_devices_are_children(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a device in a bay whose type is not a child (``subdevice_role``). Imports keep what they have."""
+    filling = [draft for draft in drafts if draft["installed_device_id"] and draft.changed("installed_device_id")]
+    inner = listing.rows_of(uow, Device, [draft["installed_device_id"] for draft in filling])
+    types = listing.rows_of(uow, DeviceType, [device.device_type_id for device in inner.values()])
+    for draft in filling if not uow.importing else ():
+        kind = types[inner[draft["installed_device_id"]].device_type_id]
+        if kind.subdevice_role != CHILD:
+            message = f"Cannot install the specified device; its type ({kind.model}) is not a child device type."
             draft.reject("installed_device", message)
 
 

@@ -314,4 +314,10 @@ def _sites_of(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, Any]:
 
 interfaces.rule(vlans.tagged_vlans_need_the_mode(tagged_vlans))
 interfaces.rule(vlans.untagged_vlans_need_a_mode)
-interfaces.rule(vlans.vlans_are_of_the_site("device_id", "device", _sites_of, carried=tagged_vlans))
+interfaces.rule(
+    reads=[
+        through("device", "site_id", where=vlans.carries_vlans),
+        through("untagged_vlan", "site_id"),
+        through("tagged_vlans", "site_id"),
+    ]
+)(vlans.vlans_are_of_the_site("device_id", "device", _sites_of, carried=tagged_vlans))

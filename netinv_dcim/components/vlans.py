@@ -70,6 +70,11 @@ def untagged_vlans_need_a_mode(uow: UnitOfWork, drafts: Sequence[Draft]) -> None
             draft.reject("untagged_vlan", "Mode must be set when specifying untagged_vlan")
 
 
+def carries_vlans(table: Any) -> Any:
+    """Condition for interfaces that may have an untagged VLAN or tagged ones."""
+    return sa.or_(table.c.untagged_vlan_id.is_not(None), table.c.mode == TAGGED)
+
+
 def vlans_are_of_the_site(
     owner: str,
     title: str,

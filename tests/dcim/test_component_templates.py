@@ -160,17 +160,18 @@ def test_device_types_are_found_by_their_templates(api: Api, make_type: Any, uni
     assert found(interface_templates__n=name) == [without["id"]]
 
 
-def test_a_fault_of_what_is_made_is_one_of_the_device(api: Api, make_type: Any, body: Any) -> None:
-    (active,) = api.get("/api/extras/statuses/", {"slug": "active"})["results"]
-    types = [label for label in active["content_types"] if label != "dcim.interface"]
-    kind = make_type("eth0")
-    api.patch(active["url"], {"content_types": types})
+def test_a_fault_of_what_is_made_is_one_of_the_device(api: Api, make_type: Any, body: Any, unique: Any) -> None:
+    slug, kind = unique(), make_type("eth0")
+    field = {"slug": slug, "label": slug, "type": "text", "required": True, "content_types": ["dcim.interface"]}
+    required = api.post("/api/extras/custom-fields/", field)
     try:
         error = api.post(DEVICES, body(kind), status=400)
     finally:
-        api.patch(active["url"], {"content_types": [*types, "dcim.interface"]})
-    words = "The interfaces of the device type cannot be made: status: Object with slug=active does not exist."
-    assert error == {"non_field_errors": [words]}
+        api.delete(required["url"])
+    words = "The interfaces of the device type cannot be made: "
+    assert error == {
+        "non_field_errors": [f"{words}Invalid value for custom field '{slug}': Required field cannot be empty."]
+    }
 
 
 @pytest.fixture
