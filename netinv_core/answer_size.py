@@ -41,8 +41,13 @@ def check(registry: Registry, objects: int, size: int) -> None:
 
 def sizes_of(values: Iterable[Any]) -> list[int]:
     """Returns about the number of bytes that each value takes in JSON."""
-    return [len(value) if value.__class__ is str else _size(value) for value in values]
+    documents: dict[int, int] = {}  # by identity: objects may share one, such as a config context
+    return [len(value) if value.__class__ is str else _size(value, documents) for value in values]
 
 
-def _size(value: Any) -> int:
-    return len(orjson.dumps(value, str, orjson.OPT_NON_STR_KEYS)) if isinstance(value, dict | list | tuple) else VALUE
+def _size(value: Any, documents: dict[int, int]) -> int:
+    if not isinstance(value, dict | list | tuple):
+        return VALUE
+    if id(value) not in documents:
+        documents[id(value)] = len(orjson.dumps(value, str, orjson.OPT_NON_STR_KEYS))
+    return documents[id(value)]

@@ -25,7 +25,7 @@ from netinv_core.http import versions
 from netinv_core.http.methods import PERMISSIONS, UNSAFE_METHODS
 from netinv_core.http.mount import KEY as MOUNT
 from netinv_core.http.request_uow import negotiation_of
-from netinv_core.http.serialization import dumps
+from netinv_core.http.serialization import dumps_within
 from netinv_core.http.traversal import Collection, Item
 from netinv_core.http.views import options_item, options_list
 from netinv_web.api_forms import Composition, form_for, resource_at
@@ -79,7 +79,7 @@ class Answer:
 
 def render_answer(request: Request, body: Any, status: int) -> tuple[bytes, Mapping[str, str]]:
     """The page of an answer of the API and its headers; see :data:`netinv_core.http.renderer.HtmlRenderer`."""
-    data = json.loads(dumps(body))
+    data = json.loads(dumps_within(request.registry.netinv, body))
     negotiation = negotiation_of(request)
     headers = {"Allow": negotiation.allow, "API-Version": negotiation.api_version, "Content-Type": versions.JSON}
     location = request.response.headers.get("Location")

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from pyramid.request import Request
 
 from netinv_core.http.mount import url_of
-from netinv_core.http.serialization import dumps
+from netinv_core.http.serialization import dumps_within
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 HEADERS = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": _POLICY}
@@ -29,7 +29,9 @@ nav a { margin-right: 1rem } h1 { font-size: 1.2rem }
 
 def page(request: Request, body: Any, status: int) -> tuple[bytes, Mapping[str, str]]:
     """A page that shows ``body``, and its headers."""
-    lines = json.dumps(json.loads(dumps(body)), indent=2, ensure_ascii=False).split("\n")
+    lines = json.dumps(json.loads(dumps_within(request.registry.netinv, body)), indent=2, ensure_ascii=False).split(
+        "\n"
+    )
     linked = Markup("\n").join(map(_linked, lines))
     values = {"path": request.path, "method": request.method, "status": status, "body": linked, "url": url_of}
     return _PAGE.render(values).encode(), HEADERS

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.response import Response
 
+from netinv_core import answer_size
 from netinv_core.errors import Invalid
 from netinv_core.http import pagination, representations, sparse_fields, versions
 from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.http.serialization import dumps
+from netinv_core.http.serialization import dumps_within
 from netinv_core.read import listing
 from netinv_core.tabular import delimited, rows, yaml_documents
 from netinv_core.tabular.cells import CellColumn
@@ -46,6 +47,7 @@ def selected(uow: RequestUnitOfWork, endpoint: Endpoint, parameters: listing.Par
     _, keys = listing.ids(uow, endpoint, parameters, part)
     if maximum and len(keys) > maximum:
         raise Invalid.field(name, TOO_MANY.format(maximum))
+    answer_size.check(uow.registry, len(keys), 0)
     return keys
 
 
@@ -81,7 +83,7 @@ def render_yaml(
     shape, without = representations.shape_of(uow, endpoint)
     keys = selected(uow, endpoint, parameters, "format")
     items = representations.listed(uow, endpoint, keys, shape, without)
-    return _file(endpoint, media_type, yaml_documents.dump(dumps(items)))
+    return _file(endpoint, media_type, yaml_documents.dump(dumps_within(uow.registry, items)))
 
 
 def _file(endpoint: Endpoint, media_type: str, content: bytes) -> Response:

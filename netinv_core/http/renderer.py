@@ -12,7 +12,7 @@ from pyramid.request import Request
 
 from netinv_core.http import browsable, versions
 from netinv_core.http.request_uow import negotiation_of
-from netinv_core.http.serialization import dumps
+from netinv_core.http.serialization import dumps_within
 
 # Makes the page for browsers: gets the request, the data and the status; returns the body and the headers of the
 # response.
@@ -38,4 +38,4 @@ def render(value: Any, system: Mapping[str, Any]) -> bytes:
         request.response.headers.update(headers)
         return body
     request.response.headers["Content-Type"] = versions.JSON
-    return dumps(value)
+    return dumps_within(request.registry.netinv, value)

@@ -10,14 +10,18 @@ import orjson
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core import answer_size
 from netinv_core.errors import BadRequest, UnsupportedMedia
 from netinv_core.http import bodies, multipart
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 MAX_PARAMETERS = 2000
+LONGEST_PIECE = 64  # items of a list that are written together
+LARGE_PIECE = 1 << 18  # bytes: the items after a larger piece are written one by one
 Query = dict[str, list[str]]
 
 
@@ -30,6 +34,32 @@ def _other(value: Any) -> Any:
 def dumps(value: Any) -> bytes:
     """JSON: times in UTC ending in ``Z``, decimals as strings."""
     return orjson.dumps(value, _other, _OPTIONS)
+
+
+def dumps_within(registry: Registry, value: Any) -> bytes:
+    """JSON of an answer. Its lists are written in pieces, so that a large one is refused before all of it is in memory.
+
+    :raises AnswerTooLarge: for more bytes than ``netinv.max_answer_size``
+    """
+    if isinstance(value, list):
+        return _list_within(registry, value)
+    if isinstance(value, dict):
+        lists = {name: member for name, member in value.items() if isinstance(member, list)}
+        value = {**value, **{name: orjson.Fragment(_list_within(registry, items)) for name, items in lists.items()}}
+    content = dumps(value)
+    answer_size.check(registry, 0, len(content))
+    return content
+
+
+def _list_within(registry: Registry, items: list[Any]) -> bytes:
+    pieces, start, step, size = [], 0, 1, 0
+    while start < len(items):
+        pieces.append(dumps(items[start : start + step])[1:-1])
+        size += len(pieces[-1])
+        answer_size.check(registry, 0, size)
+        start += step
+        step = min(step * 2, LONGEST_PIECE) if len(pieces[-1]) < LARGE_PIECE else 1
+    return b"[%b]" % b",".join(pieces)
 
 
 def json_response(body: Any, status: int = 200) -> Response:

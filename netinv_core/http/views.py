@@ -13,6 +13,7 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core import answer_size
 from netinv_core.auth.audit import audit
 from netinv_core.changelog import past_states
 from netinv_core.endpoint import Endpoint
@@ -90,6 +91,7 @@ def list_page(
     shape, without = shape_of(uow, endpoint, omitted)
     part = pagination.page_window(uow.query, uow.registry.settings, endpoint.filters)
     page = pages.page(uow, endpoint, parameters, part, within, of=request.path)
+    answer_size.check(uow.registry, len(page.keys), 0)
     results = representations.listed(uow, endpoint, page.keys, shape, without)
     return pagination.body(request, page, results)
 

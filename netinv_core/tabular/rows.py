@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import colander
 
+from netinv_core import answer_size
 from netinv_core.errors import FieldErrors, Invalid
 from netinv_core.fields import NONE, Field, Reference, errors_of
 from netinv_core.read.records import nested_fields
@@ -81,7 +82,10 @@ def _nested_column(endpoint: Endpoint, name: str) -> CellColumn | None:
 def cells_of(
     uow: UnitOfWork, endpoint: Endpoint, columns: Sequence[CellColumn], representations: Sequence[Mapping[str, Any]]
 ) -> list[list[str]]:
-    """Converts representations to rows of cells; one statement in all, for the names of objects referred to."""
+    """Converts representations to rows of cells; one statement in all, for the names of objects referred to.
+
+    :raises AnswerTooLarge: for more characters than ``netinv.max_answer_size``
+    """
     fields = {column.field: endpoint.fields[column.field] for column in columns}
     references = (
         reference
@@ -90,7 +94,12 @@ def cells_of(
         for reference in field.cell_references(item[name])
     )
     identified = identification.identify(uow, references)
-    return [[column.to_text(item[column.field], identified) for column in columns] for item in representations]
+    table, size = [], 0
+    for item in representations:
+        table.append([column.to_text(item[column.field], identified) for column in columns])
+        size += sum(map(len, table[-1]))
+        answer_size.check(uow.registry, 0, size)
+    return table
 
 
 # -- cells to bodies

@@ -58,9 +58,9 @@ class Installation:
         self._log.close()
         self.queue.flush()
 
-    def _start(self, kind: str, fault: str) -> tuple[subprocess.Popen[bytes], str]:
+    def _start(self, kind: str, fault: str, memory: int = 0) -> tuple[subprocess.Popen[bytes], str]:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        command = [sys.executable, str(PROCESS), kind, json.dumps(self.settings), *([fault] if fault else [])]
+        command = [sys.executable, str(PROCESS), kind, json.dumps(self.settings), fault, str(memory)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, env=environment)
         self._running.append(process)
         assert process.stdout is not None
@@ -68,9 +68,9 @@ class Installation:
         assert said, f"the {kind} did not start, see {self._log.name}"
         return process, said
 
-    def service(self, fault: str = "") -> subprocess.Popen[bytes]:
-        """A service that answers at ``url``."""
-        process, port = self._start("service", fault)
+    def service(self, fault: str = "", memory: int = 0) -> subprocess.Popen[bytes]:
+        """A service that answers at ``url``; with ``memory``, it gets that many more bytes once it has started."""
+        process, port = self._start("service", fault, memory)
         self.url = f"http://127.0.0.1:{port}"
         return process
 

@@ -1,5 +1,7 @@
 """A service or a worker as a process of its own, for crash tests: ``python process.py service|worker '{settings}'
-[fault]``.
+[fault] [memory]``.
+
+``memory`` limits the address space of a service to that many bytes more than it has when it has started.
 
 A fault kills the process, as a power cut would, the first time it comes to that point:
 ``after-commit`` (committed, the worker not yet woken), ``before-send`` (claimed, nothing sent), ``before-record``
@@ -12,8 +14,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import resource
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import waitress
@@ -42,7 +46,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
 }
 
 
-def main(kind: str, text: str, fault: str = "") -> None:
+def main(kind: str, text: str, fault: str = "", memory: str = "0") -> None:
     """Runs until it is killed."""
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     settings = json.loads(text)
@@ -51,6 +55,7 @@ def main(kind: str, text: str, fault: str = "") -> None:
         app = service.main(**settings)
         _break(fault)
         server = waitress.create_server(app, host="127.0.0.1", port=int(port), threads=4)
+        _limit(int(memory))
         print(server.effective_port, flush=True)
         server.run()
         return
@@ -61,6 +66,13 @@ def main(kind: str, text: str, fault: str = "") -> None:
     _break(fault)
     print("ready", flush=True)
     huey.create_consumer(workers=2, worker_type="thread").run()
+
+
+def _limit(memory: int) -> None:
+    if memory:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _break(fault: str) -> None:

@@ -1,0 +1,69 @@
+"""Answers have a size: lists, files and answers to writes are refused when they would be larger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Api, Service, Unique
+from tests.support.cabling_fixtures import Plant
+
+DEVICES, CONTEXTS, TAGS = "/api/dcim/devices/", "/api/extras/config-contexts/", "/api/extras/tags/"
+COUNT, LIMIT = 12, 60_000
+
+
+@pytest.fixture
+def plant(api: Api, unique: Unique) -> Plant:
+    """A site with what devices need."""
+    return Plant(api, unique)
+
+
+@pytest.fixture
+def devices(api: Api, unique: Unique, plant: Plant) -> Any:
+    """Devices that share a config context of 10,000 characters."""
+    context = {"name": unique(), "data": {"text": "x" * 10_000}, "sites": [plant.hardware["site"]]}
+    api.post(CONTEXTS, context)
+    return api.post(DEVICES, [{"name": unique(), **plant.hardware} for _ in range(COUNT)])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{}, {"format": "yaml"}, {"format": "csv", "columns": "name,config_context"}, {"fields": "name,config_context"}],
+)
+@pytest.mark.parametrize("accept", ["application/json", "text/html"])
+def test_lists_that_repeat_a_config_context_are_refused(
+    api: Api, devices: Any, plant: Plant, service: Service, query: dict[str, str], accept: str
+) -> None:
+    asked = {"site_id": plant.hardware["site"], **query}
+    with service.configured(max_answer_size=LIMIT):
+        api.send("GET", DEVICES, query={**asked, "limit": 3}, headers={"Accept": accept}, status=200)
+        answer = api.send("GET", DEVICES, query=asked, headers={"Accept": accept}, status=413)
+    assert "netinv.max_answer_size" in answer.text
+
+
+def test_objects_of_a_list_are_counted(api: Api, devices: Any, plant: Plant, service: Service) -> None:
+    asked = {"site_id": plant.hardware["site"]}
+    with service.configured(max_answer_objects=COUNT - 1):
+        assert "netinv.max_answer_objects" in api.get(DEVICES, asked, status=413)["detail"]
+        api.get(DEVICES, {**asked, "format": "yaml"}, status=413)
+        api.get(DEVICES, {**asked, "limit": COUNT - 1}, status=200)
+    with service.configured(max_answer_objects=COUNT):
+        api.get(DEVICES, asked, status=200)
+
+
+def test_a_write_whose_answer_would_be_too_large_changes_nothing(
+    api: Api, devices: Any, plant: Plant, service: Service
+) -> None:
+    body = [{"id": device["id"], "comments": "changed"} for device in devices]
+    with service.configured(max_answer_size=LIMIT):
+        assert "netinv.max_answer_size" in api.patch(DEVICES, body, status=413)["detail"]
+    assert {item["comments"] for item in api.get(DEVICES, {"site_id": plant.hardware["site"]})["results"]} == {""}
+
+
+def test_answers_below_the_limit_are_the_same(api: Api, devices: Any, plant: Plant, service: Service) -> None:
+    for extent in ({}, {"limit": 1}, {"offset": COUNT}):
+        asked = {"site_id": plant.hardware["site"], **extent}
+        with service.configured(max_answer_size=0, max_answer_objects=0):
+            unlimited = api.send("GET", DEVICES, query=asked, status=200).body
+        assert api.send("GET", DEVICES, query=asked, status=200).body == unlimited
