@@ -24,6 +24,7 @@ from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.db.replicas import replicas_for
 from netinv_core.http.admission import admission_policy
+from netinv_core.http.framing import close_ambiguous_connections
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import mount_policy
 from netinv_core.http.request_class import keep_request_class
@@ -231,6 +232,7 @@ def _wsgi_app(
         _warn(item)
     app = config.make_wsgi_app()
     keep_request_class(app)
+    close_ambiguous_connections()
     return app
 
 

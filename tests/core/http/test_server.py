@@ -134,9 +134,13 @@ def test_a_request_with_two_meanings_is_refused_and_ends_the_connection(port: in
 
 
 def test_of_a_length_and_chunks_the_chunks_count(port: int) -> None:
-    """As RFC 9112 says; what follows them is the next request, for netinv as for whoever stands in front of it."""
+    """As RFC 9112 says; the connection is closed, as what follows may be a body for whoever stands in front of netinv."""
     head = b"POST /nosuch HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
-    assert statuses(answers(port, head + b"0\r\n\r\n" + SMUGGLED)) == [404, 404]
+    for sent in (head, head.replace(b"chunked", b"Chunked"), head.replace(b"Content-Length: 4", b"content-length: 0")):
+        received = answers(port, sent + b"0\r\n\r\n" + SMUGGLED)
+        assert statuses(received) == [404] and b"\r\nconnection: close\r\n" in received.lower()
+    chunks = b"POST /nosuch HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    assert statuses(answers(port, chunks + SMUGGLED)) == [404, 404]
 
 
 def test_headers_and_bodies_are_bounded_before_they_are_taken_in(service: Service, port: int) -> None:
