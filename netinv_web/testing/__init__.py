@@ -4,6 +4,7 @@
 endpoint.label))`` runs them for one resource; see ``tests/web/test_contract_pages.py`` for how netinv does it.
 """
 
+from netinv_web.testing import hidden_checks as hidden_checks  # registers its check
 from netinv_web.testing.browser import Browser, Page
 from netinv_web.testing.checks import PAGE_CHECKS, PageCase, PageCheck
 

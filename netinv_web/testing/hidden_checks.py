@@ -1,0 +1,79 @@
+"""Check of what pages tell about objects that their reader may not view."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.testing import Account
+from netinv_core.testing.client import PASSWORD
+from netinv_web.extensions import ListTab, Tab
+from netinv_web.objects.details import child_tabs, own_tabs
+from netinv_web.testing.browser import Browser
+from netinv_web.testing.checks import PageCase, page_check
+
+NAME = re.compile(r"\bt[0-9a-f]{4}x\d{5}")  # of Unique
+ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+MAX_CHILDREN = 12
+
+
+def _has_pages(endpoint: Endpoint) -> bool:
+    resource = endpoint.resource
+    return resource.of is None and resource.writable and resource.narrowing is None
+
+
+@page_check(_has_pages)
+def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
+    """Home page, list, search, object, panels, and every tab name no object but what the API shows of this one.
+
+    The reader is permitted to view what belongs to the object, with constraints that exclude all of it: each tab, panel
+    and widget is asked for, and has to leave out the others.
+    """
+    item = case.item()
+    _make_children(case, item)
+    account = _reader_of(case, item)
+    reader, shown = Browser(case.service, account), {account.username, account.id, *_words(str(item["id"]))}
+    shown |= _words(account.api.send("GET", f"{case.endpoint.path}{item['id']}/").text)
+    tabs = [name for name, _ in child_tabs(case.endpoint)] + [tab.name for tab in own_tabs(case.endpoint)]
+    about = case.at(item)
+    paths = dict.fromkeys(("/", case.path, f"{about}?_show=all", f"/search/?q={case.service.unique()[:5]}"), 200)
+    paths |= dict.fromkeys([f"{about}{name}/" for name in tabs], (200, 303, 404))
+    for path, status in paths.items():
+        page = reader.get(path, status=status)
+        assert "This part failed" not in page.text, path
+        assert not (told := _words(page.text) - shown), f"{path}: {told}"
+
+
+def _make_children(case: PageCase, item: dict[str, Any]) -> None:
+    """Makes objects that refer to this one, so that its tabs and panels have something to hide."""
+    for incoming in case.endpoint.incoming_foreign_keys[:MAX_CHILDREN]:
+        child, parent = incoming.child, incoming.attribute.removesuffix("_id")
+        if "add" in child.resource.writes and parent in child.writable:
+            body = case.samples.body(child, **{parent: item["id"]})
+            case.service.api.post(child.path, body, status=None)
+
+
+def _reader_of(case: PageCase, item: dict[str, Any]) -> Account:
+    """A user who may view this one object, and is permitted to view what belongs to it, with constraints that exclude
+    all of it.
+    """
+    endpoint, registry = case.endpoint, case.service.registry
+    labels = {incoming.child.label for incoming in endpoint.incoming_foreign_keys}
+    labels |= {tab.permission[0] for tab in own_tabs(endpoint) if isinstance(tab, Tab) and tab.permission}
+    labels |= {tab.label_for(item) for tab in own_tabs(endpoint) if isinstance(tab, ListTab)}
+    labels |= {"users.user", "users.objectpermission", "auth.group"} & registry.endpoints.keys()
+    kinds: dict[type, list[str]] = {}
+    for label in sorted(labels - {endpoint.label}):
+        kinds.setdefault(registry[label].key_type, []).append(label)
+    limits = [("view", names, {"id": _nobody(kind)}) for kind, names in kinds.items()]
+    return case.service.user(("view", endpoint.label, {"id": item["id"]}), *limits, password=PASSWORD)
+
+
+def _nobody(kind: type) -> Any:
+    return 0 if kind is int else "00000000-0000-0000-0000-000000000000"
+
+
+def _words(text: str) -> set[str]:
+    """The ids and the names of samples in a text."""
+    return {*NAME.findall(text), *ID.findall(text)}
