@@ -324,7 +324,7 @@ def masters_stay_in_their_chassis(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
     leaving = [
         draft
         for draft in drafts
-        if not draft.new and draft.changed("virtual_chassis_id") and draft.before["virtual_chassis_id"] is not None
+        if not draft.new and draft.before["virtual_chassis_id"] not in (None, draft["virtual_chassis_id"])
     ]
     rows = listing.rows_of(uow, VirtualChassis, [draft.before["virtual_chassis_id"] for draft in leaving], locked=True)
     for draft in leaving:
