@@ -79,6 +79,8 @@ class Registry:
         self.identity_providers: dict[str, providers.IdentityProvider] = {}
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
+        # Actions of permissions: those of the views of packages, and of :attr:`Resource.actions`.
+        self.permitted_actions: set[str] = {"view", "add", "change", "delete"}
         self._unions = BoundedCache[Union]("unions", MAX_UNION_COLUMNS, lambda union: union.columns)
         # Those without some fields, and those of the web interface.
         self.custom_plans: BoundedCache[Plan] = BoundedCache("plans", MAX_PLAN_TABLES, lambda plan: plan.tables)
@@ -141,6 +143,7 @@ class Registry:
         self.packages[app.name] = name
         for resource in app.resources:
             resource.freeze()
+            self.permitted_actions.update(resource.actions)
             endpoint = Endpoint(self, app, resource)
             if (app.name, resource.name) in self.by_path:
                 raise ValueError(f"two resources claim the path {endpoint.path!r}")

@@ -228,6 +228,7 @@ class Resource:
         from users who may not view the object that they identify
     :param record_constants: members of the change log's ``object_data`` that have no columns
     :param presentation: arrangement of the fields on pages for people
+    :param actions: actions of permissions besides those of views, which the service asks for elsewhere
     """
 
     narrowing: Callable[[UnitOfWork, Any], Any] | None = None
@@ -271,8 +272,9 @@ class Resource:
         about: Sequence[tuple[str, str]] = (),
         record_constants: Mapping[str, Any] | None = None,
         presentation: Presentation | None = None,
+        actions: Sequence[str] = (),
     ) -> None:
-        self.presentation = presentation or Presentation()
+        self.presentation, self.actions = presentation or Presentation(), tuple(actions)
         self.model, self.name, self.label = model, name, label
         self.title, self.plural = title, plural
         self.display = (_unchanged, display) if isinstance(display, str) else display

@@ -139,6 +139,7 @@ OWN: SettingDefinitions = {
     "max_answer_objects": (count, 500_000),
     "max_answer_size": (size, 128 * 2**20),
     "strict_filtering": (flag, True),
+    "strict_bodies": (flag, False),
     "enforce_global_unique": (flag, False),
     "prefer_ipv4": (flag, False),
     "exempt_view_permissions": (words, ()),

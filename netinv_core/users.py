@@ -36,7 +36,9 @@ from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.reference_messages import short
 
+UNKNOWN_ACTION = "'{}' is not an action. Choices are: {}."
 MAX_FAULTS = 10  # models that an error about constraints names
 
 
@@ -176,6 +178,20 @@ def actions_and_constraints_have_a_form(uow: UnitOfWork, drafts: Sequence[Draft]
         options = constraints if isinstance(constraints, list) else [constraints or {}]
         if not all(isinstance(option, dict) for option in options):
             draft.reject("constraints", "An object of field lookups, or a list of them, is required.")
+
+
+@permissions.rule
+def actions_are_known(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects actions that nothing asks for. Those that a permission has already, and those of imports, stay."""
+    known = set() if uow.importing else uow.registry.permitted_actions
+    for draft in drafts:
+        former = draft.before.get("actions") or ()
+        if uow.importing or draft.errors or not draft.changed("actions"):
+            continue
+        unknown = [action for action in draft["actions"] if action not in known and action not in former]
+        if unknown:
+            listed = ", ".join(sorted(known))
+            draft.reject("actions", *(UNKNOWN_ACTION.format(short(action), listed) for action in unknown[:MAX_FAULTS]))
 
 
 @permissions.rule

@@ -168,10 +168,14 @@ def allocate_prefixes(request: Request) -> Any:
         lengths = ", ".join(f"/{item['prefix_length']}" for item in items)
         return _exhausted(request, f"{row['prefix']} has no room for {lengths}.")
     bodies = [
-        {**item, "prefix": network_text(block, version), "vrf": row["vrf_id"]}
+        {**_without_length(item), "prefix": network_text(block, version), "vrf": row["vrf_id"]}
         for item, block in zip(items, networks_cut, strict=True)
     ]
     return _create(uow, request, endpoint, body, bodies)
+
+
+def _without_length(item: Row) -> Row:
+    return {name: value for name, value in item.items() if name != "prefix_length"}
 
 
 def _length_error(item: Row, version: int) -> dict[str, str]:

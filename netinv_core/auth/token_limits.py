@@ -68,11 +68,14 @@ class Networks(LimitList):
             raise colander.Invalid(None, f"{item!r} is not a network such as 192.0.2.0/24 or 2001:db8::/64.") from None
 
 
+@dataclasses.dataclass(eq=False, kw_only=True)
 class Actions(LimitList):
     """Field of a list of actions."""
 
+    registry: Registry
+
     def parse_item(self, item: str) -> str:
-        if not item.replace("_", "").isalnum():
+        if item not in self.registry.permitted_actions:
             raise colander.Invalid(None, f"{item!r} is not an action such as view, add, change or delete.")
         return item
 
@@ -91,7 +94,7 @@ class ObjectTypes(LimitList):
 
 def _field(name: str, kind: type[LimitList], text: str) -> FieldFactory:
     def make(registry: Any, endpoint: Any) -> fields.Field:
-        options = {"registry": registry} if kind is ObjectTypes else {}
+        options = {} if kind is Networks else {"registry": registry}
         shape = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_ITEMS}
         info = column_info(endpoint.table.c[name])
         return kind(name=name, attribute=name, info=info, help=text, openapi=shape, **options)

@@ -10,11 +10,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.auth import crypto
-from netinv_core.auth.models import Token
+from netinv_core.auth import crypto, permissions
+from netinv_core.auth.models import Token, User
 from netinv_core.auth.token_limits import FIELDS
+from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
-from netinv_core.models.columns import ColumnInfo
+from netinv_core.models.columns import ColumnInfo, column_info
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
 from netinv_core.read.plan import JoinedTable, Plan, Reader
@@ -25,6 +26,9 @@ from netinv_core.write.draft import Draft
 
 KEY_TAKEN = "Token with this Key already exists."
 NO_KEY = "Enter 40 hexadecimal digits."
+USER_HELP = "The account of the token, by default that of the request; others need the permission to change them."
+USER_FIXED = "The account of a token cannot be changed."
+USER_DENIED = "This takes the permission to change this account, and a superuser for the token of a superuser."
 HELP = "Only in the response that creates the token, null afterwards. Random by default; null keeps the present key."
 
 
@@ -57,6 +61,15 @@ def _token_key(registry: Any, endpoint: Any) -> fields.Field:
     return TokenKey(name="key", help=HELP, node=node, openapi=openapi)
 
 
+def _user(registry: Any, endpoint: Any) -> fields.Field:
+    """The account of a token, shown where ``include`` names it, because the reference API does not have it."""
+    column = endpoint.table.c.user_id
+    info = dataclasses.replace(column_info(column), hidden=False, required=False, help=USER_HELP)
+    field = fields.from_column(registry, "user_id", column, info)
+    assert field is not None
+    return dataclasses.replace(field, opt_in=True, own=True)
+
+
 def token_name(key: uuid.UUID, username: str) -> str:
     """Display of a token: the first eight digits of its id, and its user."""
     return f"{str(key)[:8]} ({username})"
@@ -68,7 +81,7 @@ tokens = Resource(
     display=(token_name, "id", "user.username"),
     brief=["write_enabled"],
     order=["created"],
-    fields=[FieldFactory("key", _token_key), *FIELDS],
+    fields=[FieldFactory("key", _token_key), FieldFactory("user", _user), *FIELDS],
     filters=[filters.value("created", lookup_names=NUMBER), filters.value("expires", lookup_names=NUMBER)],
     search=["description"],
     recorded=False,
@@ -86,8 +99,9 @@ def by_key(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
 
 @tokens.base_filter
 def own_tokens(uow: UnitOfWork, table: Any) -> Any:
-    """Base filter: users see their own tokens only."""
-    return table.c.user_id == uow.identity.user_id
+    """Base filter: users see their own tokens only, and in the answer those that they make for others."""
+    own = table.c.user_id == uow.identity.user_id
+    return sa.or_(own, table.c.id.in_(list(uow.revealed))) if uow.revealed else own
 
 
 @tokens.permission_check
@@ -104,13 +118,38 @@ def only_token_writers(uow: UnitOfWork, action: str) -> bool:
     return bool(writers == "superusers" and uow.identity.superuser)
 
 
+@tokens.rule
+def tokens_of_others_need_a_permission(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a token of another account without the permission to change that account, and another account of a
+    token that there is. A superuser's tokens are made by superusers.
+    """
+    for draft in drafts:
+        if not draft.new and draft.changed("user_id"):
+            draft.reject("user", USER_FIXED)
+    named = {draft["user_id"] for draft in drafts if draft.new} - {uow.identity.user_id}
+    if not named or uow.identity.superuser:
+        return
+    users = uow.registry.of_model(User)
+    try:
+        limit = permissions.scope(uow, users, "change", users.table)
+    except Denied:
+        limit = sa.false()
+    conditions = [users.table.c.id.in_(named), users.table.c.is_superuser.is_(False)]
+    visible = permissions.visible(uow, users, users.table)
+    limits = [*visible, *([] if limit is None else [limit])]
+    allowed = set(uow.execute(sa.select(users.table.c.id).where(*conditions, *limits)).scalars())
+    for draft in drafts:
+        if draft.new and draft["user_id"] in named - allowed:
+            draft.reject("user", USER_DENIED)
+
+
 @tokens.prepare
 def hash_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Sets the user and the key of new tokens, replaces keys by their hashes, and rejects keys that are taken."""
     by_digest: dict[str, Draft] = {}
     for draft in drafts:
         if draft.new:
-            draft["user_id"] = uow.identity.user_id
+            draft["user_id"] = draft["user_id"] or uow.identity.user_id
             draft.extra["key"] = draft.extra.get("key") or crypto.new_key()
         if key := draft.extra.get("key"):
             draft["key_hash"] = crypto.digest(key)

@@ -9,6 +9,7 @@ Example, in a module that an application names in ``includes``::
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -22,8 +23,10 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError
 from netinv_core.http import conditional, options, standard_parameters, views
 from netinv_core.http.methods import METHODS, UNSAFE_METHODS, allow_header
+from netinv_core.http.serialization import body_of
 from netinv_core.http.traversal import root_of
 from netinv_core.registry import Registry
+from netinv_core.write import strict_bodies
 
 View = Callable[[Request], Any]
 SchemaRef = str | Mapping[str, Any] | None
@@ -156,6 +159,7 @@ def add_netinv_action(
     action = Action(registry.apps[app_name], pattern, name, method_views, permissions, offered, on_list, read_only)
     if missing := method_views.keys() - permissions.keys():
         raise ConfigurationError(f"The action {action.path} has no permission for {', '.join(sorted(missing))}.")
+    registry.permitted_actions.update(permissions.values())
     _reserve_paths(config, action)
     traverse = "/{model}" if on_list else "/{model}/{id}"
     config.add_route(action.path, action.path, factory=root_of(action.app), traverse=traverse)
@@ -163,7 +167,7 @@ def add_netinv_action(
     common = {"route_name": action.path, "allow": allow, "read_only": read_only, "renderer": "orjson"}
     for lowered, view in method_views.items():
         method, needed = lowered.upper(), permissions[lowered]
-        view = _taking_standard_parameters(view)
+        view = _taking_documented_members(_taking_standard_parameters(view), schema_of(view))
         if method in UNSAFE_METHODS and not (on_list or read_only):
             view = conditional.guarded(view)
         config.add_view(view, request_method=method, permission=needed, offers=offers, **common)
@@ -180,6 +184,22 @@ def _taking_standard_parameters(view: View) -> View:
         return view
     paging = {standard_parameters.LIMIT, standard_parameters.OFFSET} if schema.form == "page" else set()
     return standard_parameters.taking(view, paging | {parameter["name"] for parameter in schema.query})
+
+
+def _taking_documented_members(view: View, schema: OperationSchema) -> View:
+    """The view; where bodies are strict, it takes the members that it documents and no others."""
+    body = schema.request_body
+    if not isinstance(body, Mapping) or "properties" not in body or body.get("additionalProperties"):
+        return view
+
+    @functools.wraps(view)
+    def wrapper(request: Request) -> Any:
+        registry: Registry = request.registry.netinv
+        if strict_bodies.is_strict(registry):
+            strict_bodies.check(registry, body_of(request), body["properties"])
+        return view(request)
+
+    return wrapper
 
 
 def _reserve_paths(config: Any, action: Action) -> None:

@@ -22,6 +22,7 @@ from netinv_core.write.item_results import (
     CREATED,
     DELETED,
     FAILED,
+    ON_ERROR,
     UNCHANGED,
     UPDATED,
     ItemResult,
@@ -30,7 +31,7 @@ from netinv_core.write.item_results import (
 )
 from netinv_core.write.upsert import MATCH
 
-ON_ERROR, ABORT, CONTINUE = "on_error", "abort", "continue"
+ABORT, CONTINUE = "abort", "continue"
 INVALID = f"Must be one of {ABORT}, {CONTINUE}."
 NO_LIST = "This is for a list of objects."
 SCHEMA_NAME = "ItemResult"

@@ -12,16 +12,18 @@ from netinv_core.http import list_formats, views
 from netinv_core.http.methods import PERMISSIONS, collection_allow, item_allow
 from netinv_core.http.standard_parameters import writing
 from netinv_core.http.traversal import root_of
+from netinv_core.write.item_results import ON_ERROR
+from netinv_core.write.upsert import MATCH
 
 
 def services_of(app: App) -> list[Service]:
     """An application's collection and item services: ``/api/dcim/{model}/`` and ``/api/dcim/{model}/{id}/``."""
     collection = _service(app, "collection", "", collection_allow)
     collection.add_view("GET", views.get_list, permission="view", offers=list_formats.offers)
-    collection.add_view("POST", writing(views.post), permission="add")
-    collection.add_view("PUT", writing(views.change_list), permission="change")
-    collection.add_view("PATCH", writing(views.change_list), permission="change")
-    collection.add_view("DELETE", writing(views.delete_list), permission="delete")
+    collection.add_view("POST", writing(views.post, ON_ERROR), permission="add")
+    collection.add_view("PUT", writing(views.change_list, ON_ERROR, MATCH), permission="change")
+    collection.add_view("PATCH", writing(views.change_list, ON_ERROR, MATCH), permission="change")
+    collection.add_view("DELETE", writing(views.delete_list, ON_ERROR), permission="delete")
     collection.add_view("OPTIONS", views.options_list, permission=API_ACCESS)
     item = _service(app, "item", "/{id}", item_allow)
     item.add_view("GET", views.get_item, permission="view")

@@ -1,8 +1,8 @@
 """Parameters of lists and representations, refused where they mean nothing (``netinv.strict_filtering``).
 
 Lists and objects check the parameters of GET as filters (:mod:`netinv_core.read.listing`). Writes and actions ignore
-unknown parameters, as clients of version 1 expect, but not these: a ``limit`` that is ignored changes more than was
-meant.
+unknown parameters, as clients of version 1 expect, and ``limit`` and ``offset`` of writes, but not those that
+another method takes: who sends these expects an effect.
 """
 
 from __future__ import annotations
@@ -13,20 +13,30 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
+from netinv_core.changelog import past_states
 from netinv_core.errors import Invalid
 from netinv_core.http import sparse_fields
+from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.read import entity_tags
 from netinv_core.read.filters import UNKNOWN
 from netinv_core.read.ordering import PARAMETER as ORDERING
 from netinv_core.read.pages import COUNT, CURSOR
+from netinv_core.write.item_results import ON_ERROR
+from netinv_core.write.upsert import MATCH
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
 
 LIMIT, OFFSET, INCLUDE = "limit", "offset", "include"
 STANDARD = frozenset({LIMIT, OFFSET, CURSOR, COUNT, ORDERING, INCLUDE, sparse_fields.PARAMETER})
+# Clients of version 1 send these with every request.
+SENT_WITH_WRITES = frozenset({LIMIT, OFFSET})
+# Parameters of some methods of resources.
+OF_LISTS_OF_WRITES = frozenset({MATCH, ON_ERROR})
+OF_READS = frozenset({past_states.PARAMETER, "brief", "exclude"})
 NO_CHOICE = "Select a valid choice. {} is not one of the available choices."
+NOT_HERE = "This parameter has no effect on this method of this path."
 View = Callable[[Request], Any]
 
 
@@ -47,24 +57,28 @@ def refuse(uow: RequestUnitOfWork, names: Collection[str]) -> None:
 def taking(view: View, names: Collection[str]) -> View:
     """The view, after a check that its request has none of :data:`STANDARD` but these."""
     refused = STANDARD.difference(names)
+    refused_of_writes = (refused | (OF_READS | OF_LISTS_OF_WRITES).difference(names)) - SENT_WITH_WRITES
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
-        refuse(request.uow, refused)
+        refuse(request.uow, refused_of_writes if request.method in UNSAFE_METHODS else refused)
         return view(request)
 
     return wrapper
 
 
-def writing(view: View) -> View:
-    """The view of a write of a resource, which takes ``include`` alone."""
+def writing(view: View, *names: str) -> View:
+    """The view of a write of a resource, which takes ``include`` and the other parameters ``names``."""
+    misplaced = OF_LISTS_OF_WRITES.difference(names)
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
+        if found := sorted(request.uow.query.keys() & misplaced):
+            raise Invalid({name: [NOT_HERE] for name in found})
         check_included(request.uow, request.context.endpoint)
         return view(request)
 
-    return taking(wrapper, {INCLUDE})
+    return taking(wrapper, {INCLUDE, *OF_LISTS_OF_WRITES})
 
 
 def check_included(uow: RequestUnitOfWork, endpoint: Endpoint) -> frozenset[str]:

@@ -10,7 +10,7 @@ import colander
 
 from netinv_core.errors import FieldErrors, Invalid
 from netinv_core.fields import NONE, Field, errors_of
-from netinv_core.write import schema
+from netinv_core.write import schema, strict_bodies
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -134,6 +134,8 @@ class Draft:
             message = f"Invalid data. Expected a dictionary, but got {name}." if name else "No data provided"
             self.reject(NON_FIELD, message)
             return
+        for name in strict_bodies.unknown_members(self.endpoint, self.body):
+            self.reject(name, strict_bodies.UNKNOWN)
         for name, field in self.endpoint.writable.items():
             if name in self.body:
                 self._accept(field, self.body[name])

@@ -19,6 +19,7 @@ from netinv_core.errors import CONCURRENT_CHANGE, Denied, FieldErrors, RequestEr
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
+ON_ERROR = "on_error"  # the query parameter
 CREATED, UPDATED, UNCHANGED, DELETED, FAILED = "created", "updated", "unchanged", "deleted", "failed"
 MAX_ROUNDS = 4  # writes of one group of items that each leave out those named by the error before
 

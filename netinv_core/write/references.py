@@ -23,7 +23,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import relations
 from netinv_core.read.union import Union
-from netinv_core.write import attribute_references, reference_messages, schema
+from netinv_core.write import attribute_references, reference_messages, schema, strict_bodies
 from netinv_core.write.attribute_references import Attributes, Path
 from netinv_core.write.reference_messages import (
     NO_SUCH,
@@ -147,6 +147,9 @@ def _classify(lookups: _Lookups, request: ReferenceRequest) -> None:
         raw = {field.by: str(raw)}
     takes_attributes = isinstance(field, ToMany) or not field.plain
     if isinstance(raw, dict) and takes_attributes:
+        if target is not None and "id" in raw and (unknown := strict_bodies.unknown_members(target, raw)):
+            request.error = strict_bodies.refused_reference(unknown)
+            return
         if target is not None and not _is_named_by_id(lookups, request, target, raw):
             _classify_attributes(lookups, request, target, raw)
             return

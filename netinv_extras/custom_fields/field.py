@@ -17,7 +17,7 @@ from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.tabular.cells import CellColumn
 from netinv_core.uow import UnitOfWork
-from netinv_core.write import list_differences
+from netinv_core.write import list_differences, strict_bodies
 from netinv_core.write.draft import ALL, Draft
 from netinv_extras.custom_fields.cells import cell_column
 from netinv_extras.custom_fields.models import Definitions, definitions_of, lock_choices
@@ -107,12 +107,20 @@ def rule(endpoint: Endpoint) -> Rule:
             if draft.new:
                 values = _with_defaults(defined, values, sent=sent)
             if sent:
+                _reject_unknown(draft, {*defined, *stored})
                 values = {slug: value for slug, value in values.items() if slug in defined or slug in stored}
             judged = defined if draft.new else _changed(defined, values, stored)
             draft[COLUMN] = _cleaned(draft, judged, values, uow.pattern_budget)
         _lock_choices(uow, defined, [draft for draft in drafts if NAME in draft.body and not draft.errors])
 
     return values_are_valid
+
+
+def _reject_unknown(draft: Draft, known: Collection[str]) -> None:
+    """Rejects members that no custom field is defined for, where bodies are strict."""
+    unknown = draft.body[NAME].keys() - set(known) if strict_bodies.is_strict(draft.endpoint.registry) else ()
+    if unknown:
+        draft.reject(NAME, strict_bodies.refused_reference(sorted(unknown)))
 
 
 def _with_lists(draft: Draft, defined: Definitions, values: dict[str, Any]) -> dict[str, Any]:

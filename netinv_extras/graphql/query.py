@@ -33,6 +33,7 @@ from graphql.validation import VariablesInAllowedPositionRule
 
 from netinv_core.errors import RequestError
 from netinv_core.uow import UnitOfWork
+from netinv_core.write import strict_bodies
 from netinv_extras.graphql.executor import Executor
 from netinv_extras.graphql.schema import Schema, schema_of
 from netinv_extras.graphql.variables import LenientVariablesRule
@@ -58,7 +59,9 @@ def execute(uow: UnitOfWork, text: Any, variables: Any = None, operation_name: A
         if errors := validate(schema.schema, document, _RULES):
             raise _request_error(*errors)
         _check_limits(uow, document, operation)
-        return _execute(uow, schema, document, operation, _variable_values(variables))
+        values = _variable_values(variables)
+        _check_names(uow, operation, values)
+        return _execute(uow, schema, document, operation, values)
     except GraphQLError as error:
         raise _request_error(error) from None
 
@@ -113,6 +116,16 @@ def _operation(document: DocumentNode, name: Any) -> OperationDefinitionNode:
     if operations[0].operation is not OperationType.QUERY:
         raise GraphQLError(f"Schema is not configured for {operations[0].operation.value}s", operations)
     return operations[0]
+
+
+def _check_names(uow: UnitOfWork, operation: OperationDefinitionNode, values: Mapping[str, Any]) -> None:
+    """Checks that the operation declares each variable, where bodies are strict.
+
+    :raises GraphQLError: naming the first one that it does not declare
+    """
+    declared = {node.variable.name.value for node in operation.variable_definitions or ()}
+    if strict_bodies.is_strict(uow.registry) and (unknown := sorted(values.keys() - declared)):
+        raise GraphQLError(f'Variable "${unknown[0]}" is not declared by the operation.')
 
 
 def _variable_values(variables: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
+from netinv_core.write import strict_bodies
 
 DESCRIPTION = "API View for GraphQL to integrate properly with DRF authentication mechanism."
 _OBJECT = {"type": "object", "additionalProperties": True}
@@ -19,15 +20,9 @@ _RESPONSE = {
     "type": "object",
     "properties": {"data": {**_OBJECT, "nullable": True}, "errors": {"type": "array", "items": _OBJECT}},
 }
-_VARIABLES = {"variables": {**_OBJECT, "nullable": True}}
-_REQUEST = {
-    "type": "object",
-    "properties": {
-        "query": {"type": "string"},
-        **_VARIABLES,
-        "operationName": {"type": "string", "nullable": True},
-    },
-}
+_VARIABLES = {"variables": {**_OBJECT, "nullable": True}, "operationName": {"type": "string", "nullable": True}}
+_PROPERTIES = {"query": {"type": "string"}, **_VARIABLES}
+_REQUEST = {"type": "object", "properties": _PROPERTIES}
 
 
 def _execute(uow: UnitOfWork, text: Any, body: dict[str, Any]) -> dict[str, Any]:
@@ -48,6 +43,7 @@ def _json_object(body: Any) -> dict[str, Any]:
 def graphql(request: Request) -> dict[str, Any]:
     """Executes a GraphQL query."""
     body = _json_object(body_of(request))
+    strict_bodies.check(request.uow.registry, body, _PROPERTIES)
     return _execute(request.uow, body.get("query"), body)
 
 

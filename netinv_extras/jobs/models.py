@@ -120,6 +120,7 @@ def _as_classes(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> lis
 jobs = Resource(
     Job,
     "jobs",
+    actions=["run", "approve"],
     brief=["source", "module_name", "job_class_name", "grouping", "name", "slug"],
     order=["grouping", "name"],
     search=["name", "slug", "grouping", "description"],

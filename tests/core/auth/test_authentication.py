@@ -274,7 +274,8 @@ def test_a_token_does_what_its_user_may_and_no_more(api: Api, make_user: Any, un
     """Nothing in a token's body makes it anyone else's."""
     other = make_user(superuser=True)
     mine = make_user(("add view", "users.token"), ("view", "tenancy.tenant"))
-    made = mine.api.post(TOKENS, {"user": other.id, "user_id": other.id, "is_superuser": True})
+    assert list(mine.api.post(TOKENS, {"user": other.id}, status=400)) == ["user"]
+    made = mine.api.post(TOKENS, {"user_id": other.id, "is_superuser": True})
     assert made["display"].endswith(f"({mine.username})")
     mine.api.get(TENANTS, token=made["key"])
     assert mine.api.post(TENANTS, {"name": unique()}, token=made["key"], status=403) == DENIED

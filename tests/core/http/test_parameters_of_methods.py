@@ -1,0 +1,66 @@
+"""Query parameters that one method of a resource takes are honoured or refused by the others, never ignored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Service
+
+TENANTS = "/api/tenancy/tenants/"
+READS = {"brief": "1", "fields": "name", "ordering": "name", "cursor": "", "count": "none", "exclude": "comments"}
+ALL = {**READS, "as_of": "2026-01-01T00:00:00Z", "match": "name", "on_error": "continue"}
+# Those that a method takes.
+TAKEN = {
+    ("POST", "list"): {"on_error"},
+    ("PUT", "list"): {"on_error"},
+    ("PATCH", "list"): {"on_error", "match"},
+    ("DELETE", "list"): {"on_error"},
+}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("of", ["list", "item"])
+def test_writes_refuse_what_they_do_not_take(service: Service, method: str, of: str) -> None:
+    """Nothing is written then, and the error names the parameter."""
+    if (method, of) == ("POST", "item"):
+        return
+    made = service.api.post(TENANTS, {"name": service.unique()})
+    made = service.api.get(f"{TENANTS}{made['id']}/")
+    path = TENANTS if of == "list" else f"{TENANTS}{made['id']}/"
+    body: Any = {"name": service.unique(), **({} if method == "POST" else {"id": made["id"]})}
+    for name, value in ALL.items():
+        if name in TAKEN.get((method, of), ()):
+            continue
+        sent = [body] if of == "list" else body
+        refused = service.api.send(method, path, sent, query={name: value}, status=400)
+        assert list(refused.json) == [name]
+        assert service.api.get(f"{TENANTS}{made['id']}/") == made
+        assert service.api.get(TENANTS, {"name": body["name"]})["count"] == 0
+
+
+def test_actions_refuse_them_too(service: Service) -> None:
+    """An allocation of addresses."""
+    prefix = service.api.post("/api/ipam/prefixes/", {"prefix": f"{service.unique.ipv6()}::/120", "status": "active"})
+    path = f"/api/ipam/prefixes/{prefix['id']}/available-ips/"
+    for name, value in ALL.items():
+        assert list(service.api.post(path, {"status": "active"}, query={name: value}, status=400)) == [name]
+
+
+def test_limit_and_offset_are_sent_with_every_request(service: Service) -> None:
+    """Clients of version 1, and the second page of the browsable API, send them with writes as well."""
+    query = {"limit": "50", "offset": "50"}
+    made = service.api.post(TENANTS, {"name": service.unique()}, query=query)
+    path, name = f"{TENANTS}{made['id']}/", service.unique()
+    assert service.api.patch(path, {"name": name}, query=query)["name"] == name
+    assert service.api.put(TENANTS, [{"id": made["id"], "name": name}], query=query)[0]["name"] == name
+    service.api.delete(TENANTS, [{"id": made["id"]}], query=query)
+    service.api.get(path, status=404)
+
+
+def test_three_posts_with_match_make_no_three_objects(service: Service) -> None:
+    """Also where unknown parameters are ignored."""
+    with service.configured(strict_filtering=False):
+        refused = service.api.post(TENANTS, [{"name": service.unique()}], query={"match": "name"}, status=400)
+    assert list(refused) == ["match"]
