@@ -178,6 +178,7 @@ OPEN_MODULES = {
         "write.save",
         "write.schema",
         "write.slugs",
+        "write.strict_bodies",
         "write.system_update",
         "write.trees",
     )
