@@ -275,8 +275,7 @@ class Resource:
         actions: Sequence[str] = (),
     ) -> None:
         self.presentation, self.actions = presentation or Presentation(), tuple(actions)
-        self.model, self.name, self.label = model, name, label
-        self.title, self.plural = title, plural
+        self.model, self.name, self.label, self.title, self.plural = model, name, label, title, plural
         self.display = (_unchanged, display) if isinstance(display, str) else display
         self.name_attribute, (self.natural, self.natural_within) = name_attribute, _natural_key(natural)
         self.brief, self.order, self.search = tuple(brief), tuple(order), tuple(search)
