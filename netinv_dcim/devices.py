@@ -310,6 +310,16 @@ def platforms_run_on_what_their_maker_makes(uow: UnitOfWork, drafts: Sequence[Dr
         draft.reject("platform", f"{limitation}, but this device's type belongs to {manufacturers[of_type].name}.")
 
 
+@devices.prepare
+def leaving_a_chassis_clears_the_position(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Clears position and priority in a virtual chassis that a device leaves, unless others are sent."""
+    for draft in drafts:
+        if not draft.new and draft.changed("virtual_chassis_id") and draft["virtual_chassis_id"] is None:
+            for name in ("vc_position", "vc_priority"):
+                if not draft.changed(name):
+                    draft[name] = None
+
+
 @devices.rule
 def members_of_a_chassis_have_a_position(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a member of a virtual chassis that has no position in it."""

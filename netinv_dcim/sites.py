@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+from collections.abc import Sequence
 
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -27,6 +28,8 @@ from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
 from netinv_dcim.choices import TIME_ZONES
 from netinv_dcim.regions import Region
 from netinv_extras.statuses import status
@@ -108,3 +111,12 @@ sites = Resource(
         quick_fields=["name", "slug", "status"],
     ),
 )
+
+
+@sites.rule
+def coordinates_are_on_earth(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects latitudes beyond the poles, and longitudes beyond the antimeridian (WGS 84)."""
+    for draft in drafts:
+        for name, limit in (("latitude", 90), ("longitude", 180)):
+            if draft.changed(name) and draft[name] is not None and abs(draft[name]) > limit:
+                draft.reject(name, f"Ensure this value is between -{limit} and {limit}.")

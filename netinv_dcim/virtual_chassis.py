@@ -30,7 +30,7 @@ class VirtualChassis(Primary):
 
     name: Mapped[str] = required_text(64)
     domain: Mapped[str] = text(30)
-    master_id: Mapped[Ref | None] = foreign_key("dcim.device", on_delete=PROTECT, unique=True)
+    master_id: Mapped[Ref | None] = foreign_key("dcim.device", on_delete=PROTECT, unique=True, one_name="vc_master_for")
 
 
 virtual_chassis = Resource(

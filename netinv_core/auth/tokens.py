@@ -27,6 +27,7 @@ from netinv_core.write.draft import Draft
 KEY_TAKEN = "Token with this Key already exists."
 NO_KEY = "Enter 40 hexadecimal digits."
 USER_HELP = "The account of the token, by default that of the request; others need the permission to change them."
+EXPIRED = "The token would be expired already: this is in the past."
 USER_FIXED = "The account of a token cannot be changed."
 USER_DENIED = "This takes the permission to change this account, and a superuser for the token of a superuser."
 HELP = "Only in the response that creates the token, null afterwards. Random by default; null keeps the present key."
@@ -141,6 +142,14 @@ def tokens_of_others_need_a_permission(uow: UnitOfWork, drafts: Sequence[Draft])
     for draft in drafts:
         if draft.new and draft["user_id"] in named - allowed:
             draft.reject("user", USER_DENIED)
+
+
+@tokens.rule
+def tokens_expire_in_the_future(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a token that would be expired already."""
+    for draft in drafts:
+        if draft.changed("expires") and draft["expires"] is not None and draft["expires"] <= uow.now:
+            draft.reject("expires", EXPIRED)
 
 
 @tokens.prepare

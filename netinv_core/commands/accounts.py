@@ -139,7 +139,7 @@ def token() -> None:
 @token.command("create")
 @click.argument("username")
 @click.option("--read-only", is_flag=True, help="Permit reading only.")
-@click.option("--days", type=click.IntRange(-36500, 36500), help="Expire after this many days.")
+@click.option("--days", type=click.IntRange(1, 36500), help="Expire after this many days.")
 @click.option("--description", default="", help="Purpose of the token.")
 @click.option(
     "--network", "networks", multiple=True, metavar="CIDR", help="Accept it from this network only; repeatable."

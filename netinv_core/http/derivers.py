@@ -73,6 +73,7 @@ def _negotiated(view: View, options: Mapping[str, Any]) -> View:
         request.add_response_callback(lambda _, response: response.headers.update(headers))
         media_type, version = versions.JSON, versions.NEWEST
         if versioned:
+            headers["API-Version"] = versions.DEFAULT  # of an answer that refuses the version
             media_type, version = versions.negotiate(request.headers.get("Accept"), query_of(request), offers(request))
             headers["API-Version"] = version
         request.netinv_negotiation = Negotiation(media_type, version, headers["Allow"], read_only)

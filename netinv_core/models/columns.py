@@ -33,6 +33,7 @@ class ForeignKeyInfo:
     installed). ``related_name`` is the reverse relation, for filter paths of the target; ``count_field`` a counter on
     the target. ``on_delete`` is one of the policies above. With :data:`APP_HANDLED` a ``before_delete`` function of the
     target's resource clears it. ``lookup`` is the column by which filters of this reference identify the target.
+    ``one_name`` is the name in GraphQL of the one object that refers.
     """
 
     target: type[DeclarativeBase] | str
@@ -40,6 +41,7 @@ class ForeignKeyInfo:
     related_name: str | None = None
     count_field: str | None = None
     lookup: str | None = None
+    one_name: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -281,6 +283,7 @@ def foreign_key(
     index: bool = True,
     kind: str = "reference",
     lookup: str | None = None,
+    one_name: str | None = None,
     sort_order: int = 0,
     **attributes: Any,
 ) -> MappedColumn[Any]:
@@ -289,7 +292,7 @@ def foreign_key(
     The field is named without the ``_id`` of the attribute. See :class:`ForeignKeyInfo` for the parameters.
     ``index=False`` suits a column with which another index begins.
     """
-    link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup)
+    link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup, one_name)
     info = {"netinv": ColumnInfo(kind=kind, foreign_key=link, **attributes)}
     options: dict[str, Any] = {
         "unique": unique or None,

@@ -34,7 +34,7 @@ class DeviceBay(Named, Primary):
     __table_args__ = (unique_set("device_id", "name"), unique_together("installed_device_id"))
 
     device_id: Mapped[Ref] = of_device("device_bays")
-    installed_device_id: Mapped[Ref | None] = foreign_key(Device, on_delete=SET_NULL)
+    installed_device_id: Mapped[Ref | None] = foreign_key(Device, on_delete=SET_NULL, one_name="parent_bay")
 
 
 device_bays = component(DeviceBay, "device-bays")

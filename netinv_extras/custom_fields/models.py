@@ -99,6 +99,9 @@ class CustomField(Organizational):
 custom_field_types = content_type_table("extras_custom_field_type", "extras_custom_field")
 
 
+BOUNDS = ("validation_minimum", "validation_maximum")
+
+
 class CustomFieldChoice(ChangeLogged):
     """Allowed value of a selection field."""
 
@@ -174,8 +177,11 @@ def type_and_keys_cannot_change(uow: UnitOfWork, drafts: Sequence[Draft]) -> Non
 
 @custom_fields.rule
 def validation_settings_fit_the_type(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects bounds on fields other than numbers, and patterns on fields without text."""
+    """Rejects bounds on fields other than numbers or that no number meets, and patterns on fields without text."""
     for draft in drafts:
+        low, high = draft["validation_minimum"], draft["validation_maximum"]
+        if low is not None and high is not None and low > high and draft.changed(*BOUNDS):
+            draft.reject("validation_minimum", "The minimum is above the maximum: no value would be valid.")
         for word in ("minimum", "maximum"):
             if draft[f"validation_{word}"] is not None and draft["type"] != INTEGER:
                 draft.reject(f"validation_{word}", f"A {word} value may be set only for numeric fields")

@@ -151,7 +151,8 @@ def declared_members(registry: Registry, endpoint: Endpoint) -> Members:
         if name not in members and relation_member is not None:
             members[name] = relation_member
     if custom_field_values.NAME in members:
-        members[custom_field_values.COLUMN] = ScalarMember(ANY, column_field(custom_field_values.COLUMN))
+        values = ScalarMember(ANY, column_field(custom_field_values.COLUMN))
+        members |= dict.fromkeys((custom_field_values.COLUMN, f"_{custom_field_values.COLUMN}"), values)
     return members
 
 
@@ -225,6 +226,9 @@ def _add_reverse_relations(registry: Registry, endpoint: Endpoint, members_by_la
             continue
         if _has_reverse_field(target, endpoint, attribute):
             continue
+        if foreign_key.one_name:
+            one = dataclasses.replace(backward(registry, endpoint.label, attribute), single=True)
+            members_by_label[target.label][foreign_key.one_name] = RelationMember(endpoint, one)
         name, target_members = identifier(endpoint.plural), members_by_label[target.label]
         name = f"{name}_as_{attribute.removesuffix('_id')}" if name in target_members else name
         target_members.setdefault(name, RelationMember(endpoint, backward(registry, endpoint.label, attribute)))

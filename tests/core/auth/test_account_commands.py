@@ -51,7 +51,14 @@ def test_a_token_is_created_with_limits_and_listed(service: Service, run: Run) -
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--network", "192.0.2.1/24"), ("--type", "dcim.nothing"), ("--action", "view it"), ("--days", "99999999999")],
+    [
+        ("--network", "192.0.2.1/24"),
+        ("--type", "dcim.nothing"),
+        ("--action", "view it"),
+        ("--days", "99999999999"),
+        ("--days", "-1"),
+        ("--days", "0"),
+    ],
 )
 def test_an_invalid_limit_of_a_token_is_named(service: Service, run: Run, option: str, value: str) -> None:
     output = run("token", "create", service.admin.username, option, value, status=2)
