@@ -167,7 +167,10 @@ class Field:
     def options(self) -> dict[str, Any]:
         """The entry under ``actions.POST`` of OPTIONS."""
         label = self.label or self.name.replace("_", " ").capitalize()
-        entry = {"type": self.kind, "required": self.required, "read_only": self.read_only, "label": label}
+        required = self.required and self.default is NONE
+        entry: dict[str, Any] = {"type": self.kind, "required": required, "read_only": self.read_only, "label": label}
+        if self.required and not required:
+            entry["default"] = self.default
         if self.help:
             entry["help_text"] = self.help
         return entry

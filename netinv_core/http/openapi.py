@@ -291,7 +291,7 @@ class _Writer:
         if not endpoint.resource.writes:
             return
         taken = endpoint.writable.values()
-        needed = [field.name for field in taken if field.required]
+        needed = [field.name for field in taken if field.required and field.default is fields.NONE]
         members = {"id": dict(endpoint.fields["id"].openapi), conditional.MEMBER: conditional.MEMBER_SCHEMA}
         identity = {"type": "object", "properties": members, "required": ["id"]}
         self.schemas[f"{name}Identity"] = identity

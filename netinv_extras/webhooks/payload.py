@@ -245,13 +245,18 @@ def _length_first(name: str) -> tuple[int, bytes]:
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Layout of an endpoint's objects in a message: order of members, counters, and members that are copied
-    unchanged.
+    """Layout of an endpoint's objects in a message: order of members, counters, members that are copied unchanged, and
+    statuses.
     """
 
     order: tuple[str, ...]
     counters: frozenset[str]
     as_they_are: frozenset[str]
+    statuses: frozenset[str]
+
+    def statuses_of(self, stored: Row) -> dict[str, Any]:
+        """The statuses of a stored representation, by member."""
+        return {name: stored[name] for name in self.statuses if name in stored}
 
 
 @cached_in_registry
@@ -263,6 +268,7 @@ def _layout(endpoint: Endpoint) -> Layout:
     last = [name for name in _LAST if name in fields]
     return Layout(
         order=(*first, *sorted(counters), *last),
+        statuses=frozenset(name for name, field in fields.items() if isinstance(field, kinds.Status)),
         counters=frozenset(name for name in counters if fields[name].nested == "absent"),
         as_they_are=frozenset(
             name
@@ -277,7 +283,8 @@ def _shown(endpoint: Endpoint | None, stored: dict[str, Any], renderings: Render
     if endpoint is None:
         return stored
     layout = _layout(endpoint)
-    downgraded = versions.downgrade(endpoint, VERSION, stored)
+    # Receivers see statuses of models that have one only since a later version, such as interfaces.
+    downgraded = {**layout.statuses_of(stored), **versions.downgrade(endpoint, VERSION, stored)}
     members = {}
     for name in layout.order:
         if name not in downgraded or (new and name in layout.counters):

@@ -153,7 +153,7 @@ def test_text_that_looks_like_an_address_of_the_service_stays(
 
 
 def test_the_body_has_the_form_of_older_versions(service: Service, told: Callable[..., list[Received]]) -> None:
-    """At 1.3 interfaces have no status; nor is anything there that only a request asks for, such as a device's config
+    """With the status of interfaces, which 1.3 does not have; nothing is there that only a request asks for, such as a device's config
     context.
     """
     api, name = service.api, service.unique()
@@ -181,7 +181,7 @@ def test_the_body_has_the_form_of_older_versions(service: Service, told: Callabl
     assert data["device_type"]["manufacturer"]["url"].startswith(f"{BASE}/api/dcim/manufacturers/")
     interface = {"device": data["id"], "name": "eth0", "type": "1000base-t", "status": "active"}
     (request,) = told(lambda: api.post("/api/dcim/interfaces/", interface), "dcim.interface")
-    assert "status" not in json.loads(request.body)["data"]
+    assert json.loads(request.body)["data"]["status"] == {"value": "active", "label": "Active"}
 
 
 @pytest.mark.parametrize("by", ["SCRIPT_NAME", "base_url"])
