@@ -73,7 +73,7 @@ def _list_differs(draft: Draft, stored: Mapping[str, Any], name: str, ids: Seque
     if name not in stored:
         return True
     listed = [str(item["id"] if isinstance(item, dict) else item) for item in stored[name]]
-    sent = draft.body[name] if isinstance(field, ToMany) and field.by is not None else ids
+    sent: Any = draft.body[name] if isinstance(field, ToMany) and field.by is not None else ids
     if list_differences.is_difference(sent):  # of a list of values
         added, removed = ({*map(str, sent.get(part, ()))} for part in ("add", "remove"))
         return not added <= {*listed} or not removed.isdisjoint(listed)
