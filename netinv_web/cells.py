@@ -40,7 +40,11 @@ MAX_ITEMS = 5  # of a list within a cell
 MAX_TEXT = 300  # characters of a cell
 # Control characters and noncharacters, which the HTML standard makes a parse error.
 _NONCHARACTERS = (*range(0xFDD0, 0xFDF0), *(plane << 16 | last for plane in range(17) for last in (0xFFFE, 0xFFFF)))
-_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160), *_NONCHARACTERS) if chr(code) not in "\t\n\r"}
+# Embeddings, overrides and isolates (UAX 9): text in another order than it is stored, such as a name that looks like
+# another one. The marks of single characters (U+200E, U+200F) and joiners, which scripts need, stay.
+_DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_REPLACED = (*range(32), *range(127, 160), *_NONCHARACTERS, *_DIRECTIONS)
+_CONTROLS = {code: "\ufffd" for code in _REPLACED if chr(code) not in "\t\n\r"}
 
 
 def link(path: str, text: Any) -> Markup:
@@ -91,7 +95,9 @@ def text_markup(value: Any) -> Markup:
 
 
 def without_controls(text: str) -> str:
-    """The text with control characters and noncharacters, which HTML does not allow, replaced by U+FFFD."""
+    """The text with U+FFFD for control characters and noncharacters, which HTML does not allow, and for those that
+    change the direction of text.
+    """
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 

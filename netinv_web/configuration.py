@@ -84,12 +84,17 @@ def _templates(config: Any) -> None:
     config.add_subscriber(_add_frame, BeforeRender)
 
 
+def _shown(value: Any) -> str:
+    """Filter ``shown``: a stored text without characters that HTML does not allow, or that change its direction."""
+    return cells.without_controls(value if isinstance(value, str) else str(value))
+
+
 def _complete_environment(config: Any) -> None:
     """Adds filters and functions to the environment of the templates, which the renderer's actions have made."""
     environment = config.get_jinja2_environment()
     environment.undefined = StrictUndefined
     environment.trim_blocks = environment.lstrip_blocks = True
-    environment.filters |= {"label": label_of_name, "url": _url_of}
+    environment.filters |= {"label": label_of_name, "url": _url_of, "shown": _shown}
     environment.globals |= {
         "icon": config.registry.netinv_icons.icon,
         "label_of": label_of,

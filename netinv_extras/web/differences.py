@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from netinv_core.changelog.differences import FieldDifference, differences
 from netinv_core.registry import Registry
 from netinv_extras.web.word_differences import Part, compare
+from netinv_web.cells import without_controls
 
 MIN_LONG_TEXT = 60  # characters from which texts are compared by word
 MAX_COMPARED_LENGTH = 100_000  # characters of a text that is compared by word
@@ -53,7 +54,7 @@ def _arrow(before: str, after: str) -> Markup:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_SHORT_TEXT else f"{text[:MAX_SHORT_TEXT]}…"
+    return without_controls(text if len(text) <= MAX_SHORT_TEXT else f"{text[:MAX_SHORT_TEXT]}…")
 
 
 # -- long texts
@@ -73,9 +74,10 @@ def _by_word(before: str, after: str) -> Markup:
 def _piece(part: Part, *, first: bool, last: bool) -> Markup:
     """The markup of a part: unchanged words, or deleted ones and those in their place."""
     if part.unchanged:
-        return escape(_shortened(part.unchanged, first=first, last=last))
-    deleted = Markup("<del>{}</del>").format("".join(part.deleted)) if part.deleted else Markup()
-    return deleted + (Markup("<ins>{}</ins>").format("".join(part.inserted)) if part.inserted else Markup())
+        return escape(without_controls(_shortened(part.unchanged, first=first, last=last)))
+    deleted, inserted = (without_controls("".join(words)) for words in (part.deleted, part.inserted))
+    markup = Markup("<del>{}</del>").format(deleted) if deleted else Markup()
+    return markup + Markup("<ins>{}</ins>").format(inserted) if inserted else markup
 
 
 def _shortened(words: Sequence[str], *, first: bool, last: bool) -> str:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import uuid
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Value
 from netinv_core.testing import Case, Samples, Service
 from netinv_core.testing.client import PASSWORD
+from netinv_web.objects.details import own_tabs
 from netinv_web.paths import endpoint_at, object_path, page_path
-from netinv_web.testing.browser import Browser, Page
+from netinv_web.testing import hostile_values
+from netinv_web.testing.browser import Browser
 
-HOSTILE = '"><script>x</script>'
-INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)")
 MAX_LIST_STATEMENTS = 8
 MAX_OBJECT_STATEMENTS = 10
 
@@ -203,24 +201,32 @@ def _number_of_changes(case: PageCase, item: dict[str, Any]) -> int:
 
 
 @page_check(_writable)
-def hostile_text_stays_text(case: PageCase) -> None:
-    """Text with markup, in every field that takes it, is shown as text."""
-    texts = {
-        name: HOSTILE[: field.length or 100]
-        for name, field in case.endpoint.writable.items()
-        if isinstance(field, Value)
-        and field.python_type is str
-        and field.info.kind in ("value", "text")
-        and field.info.pattern is None
-    }
+def hostile_values_fail_no_page_and_stay_text(case: PageCase) -> None:
+    """Text with markup, no addresses, documents and more, in every field that takes it, is refused with the field's
+    name, or every page and file that shows the object opens and shows it as text.
+    """
     item = case.item()
-    for name, text in texts.items():
-        case.service.api.patch(f"{case.endpoint.path}{item['id']}/", {name: text}, status=(200, 400))
+    texts, documents = hostile_values.targets_of(case.endpoint)
+    path, names = f"{case.endpoint.path}{item['id']}/", [*texts, *documents]
+    before = {name: item[name] for name in names if name in item}
+    try:
+        hostile_values.refuse(case.service.api, path, texts)
+        for number, body in enumerate(hostile_values.rounds_of(case.endpoint)):
+            hostile_values.store(case.service.api, path, body)
+            showing = _showing(case, item)
+            hostile_values.open_everything(case.browser, showing if number % 3 == 0 else showing[:3])
+            for media_type in ("csv", "yaml"):
+                case.service.api.send("GET", case.endpoint.path, query={"id": item["id"], "format": media_type})
+    finally:
+        for name, value in before.items():
+            case.service.api.patch(path, {name: value}, status=(200, 400, 404))
+
+
+def _showing(case: PageCase, item: dict[str, Any]) -> list[str]:
+    """The paths of the pages that show an object."""
     columns = ",".join(case.endpoint.fields)
-    _without_script(case.browser.get(case.path, {"id": item["id"], "_columns": columns}))
-    for path in case.pages(item)[1:]:
-        _without_script(case.browser.get(path))
-
-
-def _without_script(page: Page) -> None:
-    assert not INLINE_SCRIPT.search(page.text), page.request.path
+    paths = [f"{case.path}?id={item['id']}&_columns={columns}", f"{case.endpoint.path}{item['id']}/"]
+    if case.endpoint.resource.of is not None:
+        return [*paths, *case.pages(item)[1:]]
+    below = [tab.name for tab in own_tabs(case.endpoint) if tab.name == "changelog"]
+    return [*paths, f"{case.at(item)}?_show=all", *(f"{case.at(item)}{name}/" for name in below), *case.pages(item)[2:]]
