@@ -34,7 +34,11 @@ def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
     _make_children(case, item)
     account = _reader_of(case, item)
     reader, shown = Browser(case.service, account), {account.username, account.id, *_words(str(item["id"]))}
-    shown |= _words(account.api.send("GET", f"{case.endpoint.path}{item['id']}/").text)
+    answer = account.api.send("GET", f"{case.endpoint.path}{item['id']}/")
+    if answer.status_int == 404:  # about an object that the reader may not view
+        reader.get(case.at(item), status=404)
+        return
+    shown |= _words(answer.text)
     tabs = [name for name, _ in child_tabs(case.endpoint)] + [tab.name for tab in own_tabs(case.endpoint)]
     about = case.at(item)
     paths = dict.fromkeys(("/", case.path, f"{about}?_show=all", f"/search/?q={case.service.unique()[:5]}"), 200)
