@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +18,13 @@ from netinv_core.auth.identity import configuration_changed
 from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
-from netinv_core.db.row_select import ManyRows, RowSelect
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import entity_tags, listing
 from netinv_core.read.plan import fetch_together
 from netinv_core.write import (
     deleted_targets,
     list_differences,
+    parking,
     references,
     referring_rules,
     schema,
@@ -37,6 +36,7 @@ from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.differing import drop_equal_lists, with_other_extras
 from netinv_core.write.draft import Draft, raise_errors
+from netinv_core.write.inserts import insert_of_many, insert_of_one
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -259,9 +259,9 @@ def insert_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
                 draft.id = uow.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
                 draft.values["id"] = draft.id
         elif len(drafts) == 1 and _are_whole_rows(uow, table, drafts):
-            uow.write_rows(_insert_of_one(table), drafts[0].values)
+            uow.write_rows(insert_of_one(table), drafts[0].values)
         elif _are_whole_rows(uow, table, drafts):
-            uow.write_rows(_insert_of_many(table), [draft.values for draft in drafts])
+            uow.write_rows(insert_of_many(table), [draft.values for draft in drafts])
         else:
             uow.write(sa.insert(table), [draft.values for draft in drafts])
     uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in batch.drafts)
@@ -271,20 +271,6 @@ def _are_whole_rows(uow: UnitOfWork, table: sa.Table, drafts: Sequence[Draft]) -
     """True for drafts with a value of each column, on PostgreSQL: SQLAlchemy need not complete them."""
     names = set(table.c.keys())
     return uow.registry.dialect == "postgresql" and all(draft.values.keys() == names for draft in drafts)
-
-
-@functools.cache
-def _insert_of_one(table: sa.Table) -> RowSelect:
-    """INSERT of a row with all columns, in a CTE."""
-    row = {column.name: sa.bindparam(column.name, type_=column.type) for column in table.c}
-    inserted = sa.insert(table).values(row).returning(table.c.id).cte("inserted")
-    return RowSelect(sa.select(inserted.c.id))
-
-
-@functools.cache
-def _insert_of_many(table: sa.Table) -> ManyRows:
-    """INSERT of rows with all columns."""
-    return ManyRows(sa.insert(table).values({c.name: sa.bindparam(c.name, type_=c.type) for c in table.c}))
 
 
 def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
@@ -306,7 +292,8 @@ def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
         if (draft.values or draft.many or draft.id in others) and "last_updated" in table.c:
             draft.values["last_updated"] = entity_tags.later(uow.now, draft.before["last_updated"])
     with _violations(uow, batch):
-        bulk_update(uow, table, {draft.id: draft.values for draft in batch.drafts if draft.values})
+        remaining = parking.park(uow, table, batch.drafts)
+        bulk_update(uow, table, {draft.id: draft.values for draft in remaining if draft.values})
 
 
 @contextlib.contextmanager
