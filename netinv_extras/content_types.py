@@ -230,7 +230,9 @@ def used_types_stay(usage: Callable[[Registry, str], Any]) -> Rule:
         if not listing_types:
             return
         keys = list(listing_types)
-        stored = drafts[0].endpoint.writable["content_types"].stored_lists(uow, keys)
+        field = drafts[0].endpoint.writable["content_types"]
+        assert isinstance(field, fields.ContentTypeList)
+        stored = field.stored_lists(uow, keys)
         removed = {
             key: set(stored.get(key, ())) - set(draft.many["content_types"]) for key, draft in listing_types.items()
         }

@@ -91,8 +91,8 @@ def by_target(registry: Registry) -> dict[Any, list[Referring]]:
     """Returns the rules that read each table."""
     found: dict[Any, list[Referring]] = {}
     for endpoint in registry.endpoints.values():
-        for rule in endpoint.rules:
-            for reading in rule.reads if isinstance(rule, ReadingRule) else ():
+        for rule in (rule for rule in endpoint.rules if isinstance(rule, ReadingRule)):
+            for reading in rule.reads:
                 target = _target(registry, endpoint, reading)
                 if target is not None:
                     found.setdefault(target, []).append(Referring(endpoint, rule, reading))
