@@ -278,7 +278,7 @@ def _count_failure(dialect: str) -> Any:
 @functools.cache
 def _take_back() -> Any:
     """UPDATE that takes one failure off each counter of an attempt that was none."""
-    buckets = [sa.bindparam(name) for name in ("account", "address", "pair")]
+    buckets: list[Any] = [sa.bindparam(name) for name in ("account", "address", "pair")]
     return (
         sa.update(_counters)
         .where(_counters.c.bucket.in_(buckets), _counters.c.failures > 0)

@@ -23,8 +23,8 @@ from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields.models import definitions_of
-from netinv_extras.relationships import field as relationship_field
 from netinv_extras.relationships import models as relationship_models
+from netinv_extras.relationships.sides import relation_of, sides_of
 from netinv_extras.templates import computed_fields
 
 ANY, BIG_INTEGER, BOOLEAN, DATE, FLOAT, ID, INT, DATE_TIME, STRING = (
@@ -272,13 +272,13 @@ def configured_members(uow: UnitOfWork, endpoint: Endpoint) -> Members:
 
 def _relationship_members(uow: UnitOfWork, endpoint: Endpoint) -> Members:
     """Returns the members of relationships; the side is part of the name if both ends are of this content type."""
-    sides = relationship_field.sides_of(uow, endpoint.label)
+    sides = sides_of(uow, endpoint.label)
     slugs = [side.slug for side in sides]
     members: Members = {}
     for side in sides:
         target, name = uow.registry.get(side.other_type), f"rel_{_name_part(side.slug)}"
         if target is not None:
-            relation = relationship_field.relation_of(uow.registry, side)
+            relation = relation_of(uow.registry, side)
             name = f"{name}_{side.name}" if slugs.count(side.slug) > 1 else name
             members[name] = RelationMember(target, relation)
     return members
