@@ -41,7 +41,8 @@ def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
     shown |= _words(answer.text)
     tabs = [name for name, _ in child_tabs(case.endpoint)] + [tab.name for tab in own_tabs(case.endpoint)]
     about = case.at(item)
-    paths: dict[str, Any] = dict.fromkeys(("/", case.path, f"{about}?_show=all", f"/search/?q={case.service.unique()[:5]}"), 200)
+    search = f"/search/?q={case.service.unique()[:5]}"
+    paths: dict[str, Any] = dict.fromkeys(("/", case.path, f"{about}?_show=all", search), 200)
     paths |= dict.fromkeys([f"{about}{name}/" for name in tabs], (200, 303, 404))
     for path, status in paths.items():
         page = reader.get(path, status=status)
