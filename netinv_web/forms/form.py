@@ -30,6 +30,7 @@ from netinv_web.objects.details import fieldsets_of
 CONTROLS, VERSION, REMOVE, RESOLVE = "_controls", "_version", "_remove_", "_resolve_"
 SHOW_AGAIN = "_show_again"  # name of buttons that ask for the form with what was entered
 THEIRS = "theirs"
+MAX_INDEX_DIGITS = 9  # Python refuses to convert texts of thousands of digits
 GENERAL = ("__all__", "non_field_errors", "detail")
 NEEDED = frozenset({"id", "display", "url", "last_updated"})
 
@@ -333,4 +334,5 @@ def readable(messages: Any) -> str:
 def _position(name: str) -> str:
     if name in GENERAL:
         return ""
-    return f"Item {int(name) + 1}" if name.isascii() and name.isdecimal() else name
+    is_index = name.isascii() and name.isdecimal() and len(name) <= MAX_INDEX_DIGITS
+    return f"Item {int(name) + 1}" if is_index else name

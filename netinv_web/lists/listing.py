@@ -33,6 +33,7 @@ from netinv_web.pages import fragment, query_text, see_other
 from netinv_web.paths import page_path
 
 TEMPLATE = "netinv_web:templates/list.jinja2"
+MAX_DIGITS = 9  # of a number in the query; Python refuses to convert thousands of them
 PAGE_SIZES = (25, 50, 100, 250, 500, 1000)
 PART = "netinv_web:templates/list_part.jinja2"
 FACETS = "netinv_web:templates/facets.jinja2"
@@ -256,4 +257,5 @@ def page_of(request: Request) -> tuple[int, int]:
 
 def _positive(query: dict[str, list[str]], name: str, default: int) -> int:
     text = query.get(name, [""])[-1]
-    return int(text) if text.isascii() and text.isdecimal() and 0 < int(text[:9]) == int(text) else default
+    is_number = text.isascii() and text.isdecimal() and len(text.lstrip("0")) <= MAX_DIGITS
+    return int(text.lstrip("0") or 0) or default if is_number else default

@@ -168,6 +168,8 @@ PARAMETERS: tuple[str, ...] = (
     "columns=" + "name," * 500,
     "columns=custom_fields.zz,relationships.zz",
     "per_page=-1",
+    "per_page=" + "9" * 5000,
+    "page=" + "9" * 5000,
     "per_page=99999999999999999999",
     "limit=99999999999999999999&offset=99999999999999999999",
     "offset=-9",

@@ -269,3 +269,13 @@ def test_control_characters_of_stored_text_are_replaced(api: Any, browser: Any, 
     api.post("/api/tenancy/tenants/", {"name": word, "slug": word, "description": "a\x07b"})
     page = browser.get(f"/tenancy/tenants/?slug={word}&_columns=description")
     assert page.html.select_one("table.list tbody td:not(.select)").text == "a\ufffdb"
+
+
+@pytest.mark.parametrize("name", ["page", "per_page"])
+def test_numbers_of_thousands_of_digits_are_ignored(browser: Browser, name: str) -> None:
+    browser.get("/dcim/sites/", {name: "9" * 5000})
+
+
+def test_a_column_with_a_number_of_thousands_of_digits_is_named(browser: Browser) -> None:
+    page = browser.post("/dcim/sites/import/", {"data": f"{'9' * 5000}\nx", "action": "preview"}, status=(200, 422))
+    assert "Something went wrong" not in page
