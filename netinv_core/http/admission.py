@@ -15,6 +15,7 @@ from typing import Any
 
 from pyramid.interfaces import IRouter
 from pyramid.response import Response
+from webob.datetime_utils import parse_date
 
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
 from netinv_core.http import health, rate_limits, request_id
@@ -36,6 +37,7 @@ PARSED = (
     *("ACCEPT", "ACCEPT_ENCODING", "AUTHORIZATION", "HOST", "RANGE"),
     *("IF_MATCH", "IF_MODIFIED_SINCE", "IF_NONE_MATCH", "IF_RANGE", "IF_UNMODIFIED_SINCE"),
 )
+DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")  # or an ETag in the last one
 _PARSED = {"CONTENT_TYPE": "Content-Type", **{f"HTTP_{name}": name.title().replace("_", "-") for name in PARSED}}
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9_.-]*)(?::[0-9]{1,5})?", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -97,6 +99,15 @@ def _timing(context: LogContext, seconds: float) -> str:
     return f'db;dur={milliseconds:.1f};desc="{count} {noun}", total;dur={seconds * 1000:.1f}'
 
 
+def _is_date(text: str) -> bool:
+    """False for a text that WebOb fails to convert to a date, such as one of the year 99999."""
+    try:
+        parse_date(text)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
 def check(environ: Environ, settings: Mapping[str, Any]) -> None:
     """Checks the first line and the headers of a request.
 
@@ -106,6 +117,9 @@ def check(environ: Environ, settings: Mapping[str, Any]) -> None:
     for name, header in _PARSED.items():
         if len(environ.get(name, "")) > MAX_HEADER_LENGTH:
             raise HeaderTooLarge(f"The header {header} has more than {MAX_HEADER_LENGTH} characters.")
+    for name in DATES:
+        if name in environ and not _is_date(environ[name]):
+            del environ[name]  # RFC 9110, section 13.1.3: such a header is ignored
     if environ.get("PATH_INFO") not in health.PATHS:  # probes come by address, and get no URLs
         check_host(environ.get("HTTP_HOST"), settings["allowed_hosts"])
     if environ["REQUEST_METHOD"] not in METHODS:

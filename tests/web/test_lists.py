@@ -279,3 +279,10 @@ def test_numbers_of_thousands_of_digits_are_ignored(browser: Browser, name: str)
 def test_a_column_with_a_number_of_thousands_of_digits_is_named(browser: Browser) -> None:
     page = browser.post("/dcim/sites/import/", {"data": f"{'9' * 5000}\nx", "action": "preview"}, status=(200, 422))
     assert "Something went wrong" not in page
+
+
+@pytest.mark.parametrize("date", ["Thu, 01 Jan 99999 00:00:00 GMT", "Thu, 99 Zzz 0000 99:99:99 GMT", "never"])
+def test_dates_that_are_none_are_ignored(browser: Browser, date: str) -> None:
+    for path in ("/dcim/sites/", "/api/dcim/sites/", "/api/swagger.json"):
+        for name in ("If-Modified-Since", "If-Unmodified-Since", "If-Range"):
+            browser.get(path, headers={name: date, "Range": "bytes=0-1"}, status=(200, 206))
