@@ -54,6 +54,13 @@ def make_device(make: Any, make_type: Any) -> Any:
 
 
 @pytest.fixture
+def make_blade(make_type: Any, make_device: Any) -> Any:
+    """``make_blade(…)``: a device of a type that is installed in others, at the site of ``make_device``."""
+    kind = make_type(subdevice_role="child", u_height=0)
+    return lambda **fields: make_device(device_type=kind["id"], **fields)
+
+
+@pytest.fixture
 def add(api: Api) -> Any:
     """``add(kind, device, ["a", "b"], …)``: components, in one request; front ports share a new rear port unless they
     are told.
@@ -252,8 +259,10 @@ def test_only_devices_that_house_others_have_bays(api: Api, make_device: Any, ma
     assert api.patch(bay["url"], {"device": plain["id"]}, status=400) == refused
 
 
-def test_a_device_is_installed_in_one_bay_and_not_in_its_own(api: Api, make_device: Any, add: Any) -> None:
-    chassis, blade = make_device(), make_device()
+def test_a_device_is_installed_in_one_bay_and_not_in_its_own(
+    api: Api, make_device: Any, make_blade: Any, add: Any
+) -> None:
+    chassis, blade = make_device(), make_blade()
     one, other = add("device-bays", chassis, ["1", "2"], label="B")
     assert api.patch(one["url"], {"installed_device": chassis["id"]}, status=400) == {
         "__all__": ["Cannot install a device into itself."]
@@ -266,12 +275,12 @@ def test_a_device_is_installed_in_one_bay_and_not_in_its_own(api: Api, make_devi
         None,
         blade["id"],
     ]
-    second = make_device()["id"]
+    second = make_blade()["id"]
     api.post(BAYS, [{"device": chassis["id"], "name": name, "installed_device": second} for name in "ab"], status=400)
 
 
-def test_a_device_shows_what_it_is_installed_in(api: Api, make_device: Any, add: Any) -> None:
-    chassis, blade = make_device(), make_device()
+def test_a_device_shows_what_it_is_installed_in(api: Api, make_device: Any, make_blade: Any, add: Any) -> None:
+    chassis, blade = make_device(), make_blade()
     assert blade["parent_device"] is None
     (bay,) = add("device-bays", chassis, ["1"], installed_device=blade["id"])
     brief = {path: api.get(path, {"brief": 1}) for path in (chassis["url"], bay["url"])}
@@ -281,10 +290,10 @@ def test_a_device_shows_what_it_is_installed_in(api: Api, make_device: Any, add:
 
 
 def test_a_list_of_installed_devices_is_within_its_budget(
-    api: Api, make_device: Any, add: Any, statements: Any
+    api: Api, make_device: Any, make_blade: Any, add: Any, statements: Any
 ) -> None:
     chassis = make_device()
-    blades = [make_device() for _ in range(20)]
+    blades = [make_blade() for _ in range(20)]
     for number, blade in enumerate(blades):
         add("device-bays", chassis, [str(number)], installed_device=blade["id"])
     with statements() as found:
@@ -293,32 +302,34 @@ def test_a_list_of_installed_devices_is_within_its_budget(
     assert len(found) <= LIST, "\n".join(found)
 
 
-def test_an_installed_device_goes_where_its_device_goes(api: Api, make: Any, make_device: Any, add: Any) -> None:
+def test_an_installed_device_goes_where_its_device_goes(
+    api: Api, make: Any, make_device: Any, make_blade: Any, add: Any
+) -> None:
     site = make("/api/dcim/sites/", status="active")["id"]
     rack = make("/api/dcim/racks/", status="active", site=site)["id"]
-    chassis, blade, card = make_device(), make_device(), make_device()
-    for outer, inner in ((chassis, blade), (blade, card)):
-        add("device-bays", outer, ["1"], installed_device=inner["id"])
+    chassis, blades = make_device(), [make_blade() for _ in range(2)]
+    for number, blade in enumerate(blades):
+        add("device-bays", chassis, [str(number)], installed_device=blade["id"])
     api.patch(chassis["url"], {"site": site, "rack": rack})
-    for device in (blade, card):
+    for device in blades:
         shown = api.get(device["url"])
         assert (shown["site"]["id"], shown["rack"]["id"]) == (site, rack)
         (change, *_) = api.get("/api/extras/object-changes/", {"changed_object_id": device["id"]})["results"]
         assert change["action"]["value"] == "update"
 
 
-def test_what_is_mounted_by_itself_stays_when_the_device_around_it_goes(
-    api: Api, make: Any, make_device: Any, add: Any
-) -> None:
+def test_what_is_mounted_by_itself_is_not_installed(api: Api, make: Any, make_device: Any, add: Any) -> None:
     rack = make("/api/dcim/racks/", status="active", site=make_device()["site"]["id"])["id"]
-    chassis, mounted = make_device(), make_device(rack=rack, position=1, face="front")
-    add("device-bays", chassis, ["1"], installed_device=mounted["id"])
-    api.patch(chassis["url"], {"site": make("/api/dcim/sites/", status="active")["id"]})
-    assert api.get(mounted["url"])["rack"]["id"] == rack
+    mounted = make_device(rack=rack, position=1, face="front")
+    (bay,) = add("device-bays", make_device(), ["1"])
+    [message] = api.patch(bay["url"], {"installed_device": mounted["id"]}, status=400)["installed_device"]
+    assert message.endswith("is not a child device type.")
 
 
-def test_an_installed_device_moves_with_the_rack_around_it(api: Api, make: Any, make_device: Any, add: Any) -> None:
-    blade = make_device()
+def test_an_installed_device_moves_with_the_rack_around_it(
+    api: Api, make: Any, make_device: Any, make_blade: Any, add: Any
+) -> None:
+    blade = make_blade()
     rack = make("/api/dcim/racks/", status="active", site=blade["site"]["id"])
     add("device-bays", make_device(rack=rack["id"]), ["1"], installed_device=blade["id"])
     site = make("/api/dcim/sites/", status="active")["id"]
