@@ -9,6 +9,7 @@ import orjson
 from markupsafe import Markup
 from pyramid.request import Request
 
+from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.serialization import dumps
 from netinv_core.labels import label_of
@@ -17,12 +18,12 @@ from netinv_extras.config_contexts.merge import Layer
 from netinv_extras.config_contexts.origins import FIELD, layers_of, merged_values
 from netinv_web.cells import link
 from netinv_web.extensions import Panel, Tab
-from netinv_web.menu import may
 from netinv_web.paths import object_path
 
 TEMPLATE = "netinv_extras:web/templates/config_context.jinja2"
 CONTEXT = "extras.configcontext"
 LOCAL_NAME = "Local data"
+HIDDEN_NAME = "A context that you may not view"
 LOST = (
     "This context applies to nothing: the last object of {} was deleted. List other objects there, or remove the limit "
     "by an empty list (PATCH in the API)."
@@ -57,19 +58,23 @@ def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any])
     uow = request.uow
     layers = layers_of(uow, endpoint, representation["id"])
     contexts = uow.registry[CONTEXT]
-    linked = may(uow, contexts, "view")
+    visible = permissions.visible_ids(uow, contexts, [layer.key for layer in layers if layer.key is not None])
 
     def origin(layer: Layer) -> Any:
         if layer.key is None:
             return LOCAL_NAME
-        return link(object_path(contexts, layer.key), layer.name) if linked else layer.name
+        return link(object_path(contexts, layer.key), layer.name) if layer.key in visible else HIDDEN_NAME
 
     rows = [
         {
             "path": ".".join(value.path),
             "value": _code(value.value),
             "origin": origin(value.layer),
-            "overridden": [(_code(former), origin(layer)) for layer, former in reversed(value.overridden)],
+            "overridden": [
+                (_code(former), origin(layer))
+                for layer, former in reversed(value.overridden)
+                if layer.key is None or layer.key in visible  # the merged context does not show the others' values
+            ],
         }
         for value in merged_values(layers)
         if value.path

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from netinv_core.endpoint import Endpoint
+from netinv_core.http.actions import actions_of
 from netinv_core.testing import Account
 from netinv_core.testing.client import PASSWORD
 from netinv_web.extensions import ListTab, Tab
@@ -39,6 +40,10 @@ def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
         reader.get(case.at(item), status=404)
         return
     shown |= _words(answer.text)
+    for action in actions_of(case.service.app.registry):
+        if not action.on_list and "get" in action.views and case.endpoint in action.endpoints(case.service.registry):
+            path = f"{case.endpoint.path}{item['id']}/{action.name}/"
+            shown |= _words(account.api.send("GET", path, status=None).text)
     tabs = [name for name, _ in child_tabs(case.endpoint)] + [tab.name for tab in own_tabs(case.endpoint)]
     about = case.at(item)
     search = f"/search/?q={case.service.unique()[:5]}"

@@ -194,6 +194,21 @@ def test_each_value_of_a_config_context_names_its_origin(
     assert merged[low] == {"servers": [2], "kept": True}
 
 
+def test_contexts_that_a_reader_may_not_view_are_neither_named_nor_are_the_values_that_others_override(
+    service: Service, made: Any, make_user: MakeUser, unique: Unique
+) -> None:
+    hidden, shown, key = unique(), unique(), unique()
+    made("config-contexts", {"name": hidden, "weight": 100, "data": {key: {"port": "former value", "kept": 7}}})
+    made("config-contexts", {"name": shown, "weight": 200, "data": {key: {"port": 2}}})
+    device = service.population.objects(service.registry["dcim.device"])[0]["id"]
+    limited = ("view", "extras.configcontext", {"name": shown})
+    reader = Browser(service, make_user(("view", ["dcim.device"]), limited, password="a password"))
+    page = reader.get(f"/dcim/devices/{device}/config-context/", status=200)
+    rows = {row.th.text: row.text for row in page.html.select("table.context tbody tr")}
+    assert shown in rows[f"{key}.port"] and "A context that you may not view" in rows[f"{key}.kept"]
+    assert hidden not in page and "former value" not in page
+
+
 def test_dynamic_groups_of_an_object_are_listed(browser: Browser, make: Any, made: Any, unique: Unique) -> None:
     inside, outside = unique(), unique()
     item = make(ROLES, description="Hall 7")
