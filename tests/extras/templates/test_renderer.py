@@ -191,10 +191,10 @@ def test_what_was_asked_for_last_time_is_sent_along_the_next_time() -> None:
 # -- values
 
 
-def test_values_arrive_as_they_were() -> None:
+def test_values_arrive_as_they_were_and_halves_of_surrogates_leave_replaced() -> None:
     data = {"big": 10**40, "half": "\ud800", "nested": {"a": [1, None, True, 1.5]}, "tagged": ["o", 0, 0], "items": 3}
     source = "{{ data.big + 1 }} {{ data.half }} {{ data.nested }} {{ data.tagged[0] }} {{ data['items'] }} {{ data.nested.a|tojson }}"
-    assert made(source, variables={"data": data}) == [f"{10**40 + 1} \ud800 {data['nested']} o 3 [1, null, true, 1.5]"]
+    assert made(source, variables={"data": data}) == [f"{10**40 + 1} \ufffd {data['nested']} o 3 [1, null, true, 1.5]"]
 
 
 # -- processes

@@ -226,16 +226,15 @@ def test_only_parents_have_device_bays_and_remain_parents_while_they_do(api: Api
     assert api.patch(f"{TYPES}{parent['id']}/", {"subdevice_role": ""})["subdevice_role"] is None
 
 
-def test_a_type_whose_templates_are_joined_to_those_of_another_makes_no_devices(
+def test_a_rear_port_template_stays_with_its_front_ports_so_that_devices_of_the_type_can_be_made(
     api: Api, add: Any, make_type: Any, body: Any
 ) -> None:
     kind, other = make_type(), make_type()
     rear = add("rear-port", kind, "rear", type="lc")
     add("front-port", kind, "front", type="lc", rear_port=rear["id"])
-    api.patch(rear["url"], {"device_type": other["id"]})
-    error = api.post(DEVICES, body(kind), status=400)
-    words = "The front ports of the device type cannot be made: rear_port: It belongs to another device type."
-    assert error == {"non_field_errors": [words]}
+    error = api.patch(rear["url"], {"device_type": other["id"]}, status=400)
+    assert error == {"device_type": ["Front port template front: Rear port (rear) must belong to the same device type"]}
+    api.post(DEVICES, body(kind))
 
 
 def test_device_types_are_found_by_the_templates_they_have(api: Api, add: Any, make_type: Any, equipped: Any) -> None:
