@@ -13,6 +13,7 @@ from pathlib import Path
 
 import alembic.command
 import alembic.config
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.app import App
@@ -107,10 +108,13 @@ def seed(engine: Engine, registry: Registry) -> None:
         uow = UnitOfWork(registry, session, ANONYMOUS, writing=True)
         load(uow)
         registry.hooks.netinv_seed(uow=uow)
-        for endpoint in filter(trees.is_tree, registry.endpoints.values()):
-            trees.rebuild(uow, endpoint)
+        # Tables of a package whose migrations were not run are not there.
+        tables = set(sa.inspect(session.connection()).get_table_names())
         for endpoint in registry.endpoints.values():
-            slugs.mend(uow, endpoint)
+            if endpoint.table.name in tables:
+                if trees.is_tree(endpoint):
+                    trees.rebuild(uow, endpoint)
+                slugs.mend(uow, endpoint)
         session.commit()
 
 

@@ -40,6 +40,8 @@ def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
         reader.get(case.at(item), status=404)
         return
     shown |= _words(answer.text)
+    views = {"content_type": case.endpoint.label, "shared": "true", "limit": 0}  # everybody sees these
+    shown |= _words(str(case.service.api.get("/api/web/saved-views/", views)))
     for action in actions_of(case.service.app.registry):
         if not action.on_list and "get" in action.views and case.endpoint in action.endpoints(case.service.registry):
             path = f"{case.endpoint.path}{item['id']}/{action.name}/"

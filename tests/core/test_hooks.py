@@ -73,6 +73,26 @@ def test_a_package_attaches_to_the_resources_of_another(service: Service) -> Non
     assert {item["id"] for item in reader.api.get(TENANTS)["results"]} == {made["id"], other["id"]}
 
 
+def test_a_package_names_statuses_that_keep_their_slug(service: Service) -> None:
+    statuses = "/api/extras/statuses/"
+    made = service.api.post(statuses, {"name": "At home", "slug": "at-home", "content_types": ["dcim.site"]})
+    refused = service.api.patch(made["url"], {"slug": "away"}, status=400)
+    assert refused == {"slug": ["The status at-home has a meaning to the service: its slug stays."]}
+    service.api.delete(made["url"], status=409)
+    assert service.api.patch(made["url"], {"name": f"Home {service.unique()}"})["slug"] == "at-home"
+
+
+def test_a_package_names_members_of_documents_for_constraints(service: Service) -> None:
+    permissions, body = "/api/users/permissions/", {"actions": ["view"], "object_types": ["tenancy.tenant"]}
+    constraints = {"_custom_field_data__mood": "calm"}
+    made = service.api.post(permissions, {**body, "name": service.unique(), "constraints": constraints})
+    assert made["constraints"] == constraints
+    refused = service.api.post(
+        permissions, {**body, "name": service.unique(), "constraints": {"_custom_field_data__mood": 1}}, status=400
+    )
+    assert "A mood is a text." in str(refused["constraints"])
+
+
 def test_a_package_gives_graphql_fields_of_its_own(service: Service) -> None:
     api = service.api
     made = api.post(TENANTS, {"name": f"Loud {uuid.uuid4()}"})

@@ -39,6 +39,7 @@ INTERNAL = {
         "custom_field_data",
         "advanced_ui",
         "grouping",
+        "limited_by",
     ),
     *(
         "network",

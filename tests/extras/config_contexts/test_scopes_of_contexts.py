@@ -141,7 +141,14 @@ def test_a_context_applies_to_what_is_within_each_of_its_scopes(
 
 
 def test_a_context_whose_last_object_was_deleted_applies_to_nothing_and_says_so(
-    service: Service, api: Api, unique: Unique, targets: Any, within: Any, contexts: Any, browser: Browser
+    service: Service,
+    api: Api,
+    unique: Unique,
+    targets: Any,
+    within: Any,
+    contexts: Any,
+    browser: Browser,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     word, here, doomed = unique(), targets(), targets()
     items = within(here)
@@ -153,6 +160,7 @@ def test_a_context_whose_last_object_was_deleted_applies_to_nothing_and_says_so(
         assert applying(api, item, word) == [set(), set()]
     page = browser.get(f"/extras/config-contexts/{made['tenants']['id']}/").words
     assert "applies to nothing: the last object of Tenants was deleted" in page
+    monkeypatch.setattr(checks, "MAX_LISTED", 10_000)
     found = checks.config_contexts(service.engine)
     assert found.level == "warning" and f"{made['tenants']['name']} (tenants)" in found.message
     for number, (scope, context) in enumerate(made.items()):

@@ -177,8 +177,8 @@ def test_the_number_of_statements_does_not_grow(
     numbers = []
     for constraints in ({"name__isnull": False}, {f"cf_{fields['text']}__isnull": False}):
         client = limited("dcim.site", constraints)
-        client.get(SITES)
+        client.get(SITES, {"count": "none"})  # only lists of more than a page are counted
         with statements() as found:
-            client.get(SITES)
+            client.get(SITES, {"count": "none"})
         numbers.append(len(found))
     assert numbers[0] == numbers[1]

@@ -264,6 +264,23 @@ def netinv_commands():
 
 
 @hookimpl
+def netinv_known_statuses(registry):
+    """The guest looks for the status ``at-home``."""
+    return ["at-home"]
+
+
+@hookimpl
+def netinv_document_members(uow, endpoint):
+    """``_custom_field_data__mood`` of tenants: a text."""
+
+    def check(within, lookup, value):
+        if not isinstance(value, str):
+            raise ValueError("A mood is a text.")
+
+    return {"mood": check} if endpoint.label == TARGET else {}
+
+
+@hookimpl
 def netinv_status(uow):
     """A word for the status page."""
     return {"guest": "at home"}
