@@ -35,11 +35,12 @@ def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
     _make_children(case, item)
     account = _reader_of(case, item)
     reader, shown = Browser(case.service, account), {account.username, account.id, *_words(str(item["id"]))}
-    answer = account.api.send("GET", f"{case.endpoint.path}{item['id']}/")
+    at_item = f"{case.endpoint.path}{item['id']}/"
+    answer = account.api.send("GET", at_item)
     if answer.status_int == 404:  # about an object that the reader may not view
         reader.get(case.at(item), status=404)
         return
-    shown |= _words(answer.text)
+    shown |= _words(answer.text) | _names_of_definitions(case)
     views = {"content_type": case.endpoint.label, "shared": "true", "limit": 0}  # everybody sees these
     shown |= _words(str(case.service.api.get("/api/web/saved-views/", views)))
     for action in actions_of(case.service.app.registry):
@@ -55,6 +56,15 @@ def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
         page = reader.get(path, status=status)
         assert "This part failed" not in page.text, path
         assert not (told := _words(page.text) - shown), f"{path}: {told}"
+
+
+def _names_of_definitions(case: PageCase) -> set[str]:
+    """Slugs and labels of relationships, custom and computed fields: configuration that readers of a list see."""
+    words: set[str] = set()
+    for path in ("relationships", "custom-fields", "computed-fields"):
+        for found in case.service.api.get(f"/api/extras/{path}/", {"limit": 0})["results"]:
+            words |= _words(f"{found['slug']} {found.get('label', '')}")
+    return words
 
 
 def _make_children(case: PageCase, item: dict[str, Any]) -> None:
