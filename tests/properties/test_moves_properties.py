@@ -189,7 +189,7 @@ def test_accepted_changes_leave_valid_objects(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, phases=PHASES)
+@settings(max_examples=40, phases=PHASES)
 @given(moves=MOVES)
 def test_many_accepted_changes_leave_valid_objects(
     service: Service, population: Population, about_changes: set[tuple[str, int]], moves: Moves
