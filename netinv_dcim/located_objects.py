@@ -30,7 +30,7 @@ def location_fits_unpunctuated(uow: UnitOfWork, drafts: Sequence[Draft]) -> None
 
 
 def below_locations(model: type[Base]) -> Reading:
-    """What a rule reads of the locations of a model's objects: their place in the tree, and that of those above."""
+    """Columns that a rule reads of the locations of a model's objects, and of those above them in the tree."""
     table, location = model.__table__, Location.__table__
 
     def pairs(uow: UnitOfWork, keys: Sequence[Any]) -> Any:

@@ -78,7 +78,7 @@ class PrimaryAddressOwner:
         return ReadingRule(primary_addresses_are_its_own, self._reads())
 
     def _reads(self) -> tuple[Reading, ...]:
-        """What the rule of the model reads: its addresses, what is inside their NAT, and their interfaces."""
+        """Columns that the rule of the model reads: of its addresses, those inside their NAT, and their interfaces."""
         columns = ("assigned_object_id", "assigned_object_type", "ip_version", "nat_inside_id")
         return (
             *[through(place, *columns) for place in PLACES],

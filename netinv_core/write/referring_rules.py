@@ -50,13 +50,14 @@ class Reading:
 
 
 def through(path: str, *columns: str, where: Condition | None = None) -> Reading:
-    """What a rule reads of the objects at the end of a path of references, such as ``lag.device``."""
+    """Columns that a rule reads of the objects at the end of a path of references, such as ``lag.device``."""
     return Reading(columns, path, where)
 
 
 def related_by(to: str, *columns: str, pairs: Pairs, by: tuple[str, ...] = ()) -> Reading:
-    """What a rule reads of objects of the label ``to``; ``pairs(uow, keys)`` selects ids of these and of those that
-    refer to them, ``by`` these columns.
+    """Columns that a rule reads of objects of the label ``to``.
+
+    ``pairs(uow, keys)`` selects ids of these objects and of those that refer to them, ``by`` these columns.
     """
     return Reading(columns, to=to, pairs=pairs, by=by)
 

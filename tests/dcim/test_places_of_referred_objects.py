@@ -1,4 +1,4 @@
-"""What refers to an object that moves: it goes with the object, or the move is refused. Nothing is left in two places."""
+"""Moves of objects that others refer to: these go along, or the move is refused. Nothing is left in two places."""
 
 from __future__ import annotations
 
