@@ -17,6 +17,7 @@ from netinv_web.testing.checks import PageCase, page_check
 NAME = re.compile(r"\bt[0-9a-f]{4}x\d{5}")  # of Unique
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 MAX_CHILDREN = 12
+DEFINITIONS = ("relationships", "custom-fields", "computed-fields", "custom-links", "export-templates", "job-buttons")
 
 
 def _has_pages(endpoint: Endpoint) -> bool:
@@ -55,16 +56,15 @@ def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
     for path, status in paths.items():
         page = reader.get(path, status=status)
         assert "This part failed" not in page.text, path
-        assert not (told := _words(page.text) - shown), f"{path}: {told}"
+        assert not (told := _words(page.text) - shown), f"{path}: {_excerpts(page.text, told)}"
 
 
 def _names_of_definitions(case: PageCase) -> set[str]:
-    """Slugs and labels of relationships, custom and computed fields: configuration that readers of a list see."""
-    words: set[str] = set()
-    for path in ("relationships", "custom-fields", "computed-fields"):
-        for found in case.service.api.get(f"/api/extras/{path}/", {"limit": 0})["results"]:
-            words |= _words(f"{found['slug']} {found.get('label', '')}")
-    return words
+    """The words of definitions that pages show to readers of the object: relationships, fields, links, templates."""
+    api = case.service.api
+    return {
+        word for path in DEFINITIONS for word in _words(str(api.get(f"/api/extras/{path}/", {"limit": 0})["results"]))
+    }
 
 
 def _make_children(case: PageCase, item: dict[str, Any]) -> None:
@@ -99,3 +99,8 @@ def _nobody(kind: type) -> Any:
 def _words(text: str) -> set[str]:
     """The ids and the names of samples in a text."""
     return {*NAME.findall(text), *ID.findall(text)}
+
+
+def _excerpts(text: str, words: set[str]) -> list[str]:
+    """The first 5 of the words, each with the text around its first place."""
+    return [text[max(0, text.index(word) - 150) : text.index(word) + 80] for word in sorted(words)[:5]]
