@@ -38,15 +38,17 @@ _INTEGER = re.compile(r"\s*[-+]?[0-9]{1,19}\s*\Z")
 
 
 def parameters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
-    """Returns the parameters of an endpoint by slug and by name, cached with the configuration."""
+    """Returns the parameters of an endpoint by slug and by name, cached with the configuration.
+
+    What is the name of one field and the slug of another is the name.
+    """
 
     def build(uow: UnitOfWork) -> dict[str, Filter]:
-        parameters: dict[str, Filter] = {}
-        for field in definitions_of(uow, endpoint.label).values():
-            if field.filter_logic != DISABLED:
-                keys = [f"{PREFIX}{name}" for name in (field.name, field.slug)]
-                parameters |= {key: _parameter(uow.registry.dialect, key, field) for key in keys}
-        return parameters
+        fields = [field for field in definitions_of(uow, endpoint.label).values() if field.filter_logic != DISABLED]
+        named = {f"{PREFIX}{field.slug}": field for field in fields} | {
+            f"{PREFIX}{field.name}": field for field in fields
+        }
+        return {key: _parameter(uow.registry.dialect, key, field) for key, field in named.items()}
 
     cached: dict[str, Filter] = uow.cached_config(("custom filters", endpoint.label), build)
     return cached
