@@ -20,7 +20,7 @@ from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.system_update import system_update
-from netinv_dcim.cabling.cables import retrace
+from netinv_dcim.cabling.cables import cabled_ends_keep_fitting, retrace
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, NextHop, PathEnd, cable_key, path_fields, path_filters
 from netinv_dcim.cabling.paths import End
 from netinv_dcim.located_objects import location_fits_unpunctuated
@@ -37,6 +37,7 @@ class CircuitTermination(PathEnd, Organizational):
     connector_kind = NETWORK
     compatible_with = frozenset({NETWORK, PASS_THROUGH})
     ends_paths = True
+    fit_columns = ("provider_network_id",)
 
     __tablename__ = "circuits_circuit_termination"
     __table_args__ = (unique_set("circuit_id", "term_side"),)
@@ -116,6 +117,7 @@ def ends_in_one_place(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 circuit_terminations.rule(location_fits_unpunctuated)
+circuit_terminations.rule(cabled_ends_keep_fitting)
 
 
 @circuit_terminations.rule

@@ -47,7 +47,9 @@ def contents_move_with_their_location(uow: UnitOfWork, drafts: Sequence[Draft]) 
             sa.select(table.c.id, table.c.location_id, table.c.site_id).where(table.c.location_id.in_(keys))
         )
         elsewhere = {
-            key: {"site_id": sites[location_id]} for key, location_id, site_id in rows if site_id != sites[location_id]
+            key: {"site_id": sites[location_id]}
+            for key, location_id, site_id in rows
+            if site_id not in (None, sites[location_id])
         }
         system_update_as_saved(uow, endpoint, elsewhere)
 

@@ -33,6 +33,7 @@ from netinv_extras.statuses import Status
 
 SIDES = ("termination_a", "termination_b")
 FIXED = "Cable termination points may not be modified. Delete and recreate the cable instead."
+ENDS_MISMATCH = "The ends of its cable (#{}) would no longer fit each other. Disconnect it first."
 Rows = Mapping[End, Any]
 _LOCKED = "locked ends"  # with a table, the name of these rows in the cache of rows
 
@@ -223,6 +224,39 @@ def _end_name(registry: Registry, end: End, rows: Rows) -> str:
     """The name of an end in error messages; without a name, its model and id."""
     row = rows[end]
     return getattr(row, "name", None) or f"{registry[end.label].title} {end.id}"
+
+
+def _cabled(endpoint: Endpoint) -> type[Cabled]:
+    """The model of an endpoint that takes cables."""
+    assert issubclass(endpoint.model, Cabled)
+    return endpoint.model
+
+
+def cabled_ends_keep_fitting(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rule of models with :attr:`Cabled.fit_columns`: rejects a change of them for which the cable would be refused.
+
+    Peers are read and locked in one statement for each model; without cabled objects that change there is none.
+    """
+    cabled: dict[str | None, list[Draft]] = {}
+    for draft in drafts:
+        model = _cabled(draft.endpoint)
+        if not draft.new and draft["cable_id"] is not None and draft.changed(*model.fit_columns):
+            cabled.setdefault(draft["cable_peer_type"], []).append(draft)
+    for label, group in sorted(cabled.items(), key=lambda item: str(item[0])):
+        peer = uow.registry.get(label or "")
+        keys = [draft["cable_peer_id"] for draft in group]
+        others = {} if peer is None else listing.rows_of(uow, peer.model, keys, locked=True)
+        for draft in group:
+            other = others.get(draft["cable_peer_id"])
+            end = _cabled(draft.endpoint)
+            row = draft.row()
+            refusal = end.cannot_be_cabled(row)
+            if refusal is None and peer is not None and other is not None:
+                objection = end.incompatible_with(row, _cabled(peer), other)
+                refusal = None if objection is None else ENDS_MISMATCH.format(draft["cable_id"])
+            if refusal is not None:
+                field = next(name for name in end.fit_columns if draft.changed(name)).removesuffix("_id")
+                draft.reject(field, refusal)
 
 
 @cables.rule

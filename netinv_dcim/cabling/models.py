@@ -109,6 +109,9 @@ class Cabled:
 
     connector_kind: ClassVar[str]
     compatible_with: ClassVar[frozenset[str]]
+    fit_columns: ClassVar[
+        tuple[str, ...]
+    ] = ()  # what decides whether a cable fits: see cannot_be_cabled, incompatible_with
     ends_paths: ClassVar[bool] = False  # True: the destination of paths that have no next hop behind it
 
     cable_id: Mapped[Ref | None] = foreign_key(Cable, on_delete=APP_HANDLED, read_only=True)

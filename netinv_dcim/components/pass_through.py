@@ -18,7 +18,7 @@ from netinv_core.read.filters import one_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
-from netinv_dcim.cabling.cables import retrace
+from netinv_dcim.cabling.cables import cabled_ends_keep_fitting, retrace
 from netinv_dcim.cabling.models import CONSOLE, CONSOLE_SERVER, NETWORK, PASS_THROUGH, Cabled, NextHop
 from netinv_dcim.cabling.paths import End
 from netinv_dcim.components.base import Named, component, component_display_name, of_device
@@ -46,6 +46,8 @@ class PassThrough(Cabled):
 
 class RearPort(Named, PassThrough, Primary):
     """A port on the rear of a device, with as many positions as front ports can share it."""
+
+    fit_columns = ("positions",)
 
     __tablename__ = "dcim_rear_port"
     __table_args__ = (unique_set("device_id", "name"),)
@@ -78,6 +80,8 @@ class RearPort(Named, PassThrough, Primary):
 
 class FrontPort(Named, PassThrough, Primary):
     """A port on the front of a device; it leads to one position of a rear port."""
+
+    fit_columns = ("rear_port_id",)
 
     __tablename__ = "dcim_front_port"
     __table_args__ = (unique_set("device_id", "name"), unique_set("rear_port_id", "rear_port_position"))
@@ -146,6 +150,10 @@ def front_ports_lead_to_rear_ports_of_their_device(uow: UnitOfWork, drafts: Sequ
         elif position > rear.positions:
             reason = f"Rear port {rear.name} has only {rear.positions} positions"
             draft.reject("rear_port_position", f"Invalid rear port position ({position}): {reason}")
+
+
+rear_ports.rule(cabled_ends_keep_fitting)
+front_ports.rule(cabled_ends_keep_fitting)
 
 
 @rear_ports.rule

@@ -81,6 +81,19 @@ def test_devices_and_vlans_follow_what_moves_with_a_location(api: Api, new: Any,
     assert sites_of(api, device, vlan) == [there, there]
 
 
+def test_what_has_no_site_gets_none_from_a_location_that_moves(api: Api, new: Any, site: Any, place: Any) -> None:
+    here, there = site(), site()
+    moved = place(site=here)
+    group = new("ipam.vlangroup", site=None, location=None)
+    vlan = new("ipam.vlan", site=None, location=moved["id"], group=group["id"])
+    cluster = new("virtualization.cluster", site=None, location=moved["id"])
+    api.patch(moved["url"], {"site": there})
+    for item in (vlan, cluster):
+        shown = api.get(item["url"])
+        assert (shown["site"], shown["location"]["id"]) == (None, moved["id"])
+        assert api.put(item["url"], shown)["site"] is None
+
+
 def test_a_location_and_its_racks_move_in_one_bulk_request(api: Api, new: Any, site: Any, place: Any) -> None:
     here, there = site(), site()
     first, second = place(site=here), place(site=here)
