@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Condition = Any
 Apply = Callable[["UnitOfWork", "Endpoint", Any, str, "list[str]"], Condition]
 UNKNOWN = "Unknown filter field"
+NOT_ONE = "Enter a single value."
 NULL = "null"
 MOST_IDS = 500  # looked up for a search along a reference
 
@@ -47,7 +48,7 @@ class Filter:
     kind: str = "string"
     help: str = ""
     blank: bool = False  # an empty value is a value; otherwise it is ignored
-    last_without_lookup: bool = False  # the last of several values counts where no lookup is named
+    single_without_lookup: bool = False  # several values are an error where no lookup is named
     accepts_single: bool = False  # a saved filter may hold a single value in place of a list
     # ``sort_by(table)`` returns the SQL expression that ``ordering`` of this name uses.
     sort_by: Callable[[Any], Any] | None = None
@@ -57,7 +58,11 @@ class Filter:
 
     def takes_many(self, lookup: str) -> bool:
         """True when all of several values count with this lookup."""
-        return self.multiple and (bool(lookup) or not self.last_without_lookup)
+        return self.multiple and not self.is_single(lookup)
+
+    def is_single(self, lookup: str) -> bool:
+        """True when several values are an error with this lookup."""
+        return self.single_without_lookup and not lookup
 
 
 def _negated_if(negate: bool, condition: Condition) -> Condition:

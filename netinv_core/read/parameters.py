@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
-from netinv_core.read.filters import UNKNOWN, Filter, filter_finder
+from netinv_core.read.filters import NOT_ONE, UNKNOWN, Filter, filter_finder
 from netinv_core.read.name_lookup import look_up_together
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def _accepted(
         item, suffix = match
         used = [value for value in values if value != "" or item.blank]
         if used:
-            accepted.append((name, item, suffix, used if item.takes_many(suffix) else used[-1:]))
+            kept = used if item.takes_many(suffix) or item.is_single(suffix) else used[-1:]
+            accepted.append((name, item, suffix, kept))
     return accepted, unknown
 
 
@@ -68,6 +69,8 @@ def parse_parameters(
     for name, item, suffix, values in accepted:
         if any("\x00" in value for value in values):
             raise Invalid.field(name, "Null characters are not allowed.")
+        if item.is_single(suffix) and len(values) > 1:
+            raise Invalid.field(name, NOT_ONE)
         try:
             conditions.append(item.apply(uow, endpoint, table, suffix, values))
         except ValueError as error:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 NOT_A_LIST = "Enter a list of values."
-NOT_ONE = "Enter a single value."
 NOT_A_VALUE = "Enter a valid value."
 
 
@@ -82,7 +81,7 @@ def _texts(parameter: filters.Filter, lookup: str, value: Any) -> list[str]:
         raise ValueError(NOT_A_LIST)
     values = value if isinstance(value, list) else [value]
     if len(values) > 1 and not many:
-        raise ValueError(NOT_ONE)
+        raise ValueError(filters.NOT_ONE)
     return list(map(value_text, values))
 
 

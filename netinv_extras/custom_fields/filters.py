@@ -55,7 +55,7 @@ def parameters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
 
 
 def _parameter(dialect: str, name: str, field: Definition) -> Filter:
-    """Builds the filter of a custom field. Without a lookup only the last value counts; with one, any value matches."""
+    """Builds the filter of a custom field. It takes one value without a lookup; with one, any of several."""
     compare, suffixes = _KINDS[field.type]
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
@@ -73,7 +73,7 @@ def _parameter(dialect: str, name: str, field: Definition) -> Filter:
         inverse = negated(condition)
         return inverse if lookup == "exact" else sa.and_(inverse, sa.not_(_is_null(dialect, column, field)))
 
-    return Filter(name, apply, suffixes, last_without_lookup=True, sort_by=_sort_expression(dialect, field))
+    return Filter(name, apply, suffixes, single_without_lookup=True, sort_by=_sort_expression(dialect, field))
 
 
 def _sort_expression(dialect: str, field: Definition) -> Callable[[Any], Any] | None:

@@ -130,7 +130,7 @@ def _offered(
     return [(value, names.get((target.label, value), value)) for value in offered]
 
 
-def submitted(request: Request, query: ListQuery) -> ListQuery | None:
+def submitted(request: Request, endpoint: Endpoint, query: ListQuery) -> ListQuery | None:
     """The query with what a form of the filter bar has sent; ``None`` when none has."""
     sent: Mapping[str, list[str]] = request.uow.query
     if "_text" in sent:
@@ -143,7 +143,8 @@ def submitted(request: Request, query: ListQuery) -> ListQuery | None:
         lookup, values = ("" if lookup == EMPTY else "n"), [NULL]
     parameter = f"{name}__{lookup}" if lookup else name
     replaced = sent.get("_replaces", [""])[-1]
-    if replaced == parameter or not replaced:
-        former = [] if replaced else query.values(parameter)
-        return query.with_values(parameter, dict.fromkeys([*former, *values]))
-    return query.without(replaced).with_values(parameter, dict.fromkeys([*query.values(parameter), *values]))
+    found = filters.filter_finder(request.uow, endpoint)(parameter)
+    alone = replaced == parameter or (found is not None and found[0].is_single(found[1]))
+    former = [] if alone else query.values(parameter)
+    kept = query.without(replaced) if replaced not in ("", parameter) else query
+    return kept.with_values(parameter, dict.fromkeys([*former, *values]))

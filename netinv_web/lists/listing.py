@@ -136,7 +136,7 @@ def show(request: Request) -> Any:
     """
     endpoint: Endpoint = request.context.endpoint
     query = query_of(request)
-    following = submitted(request, query)
+    following = submitted(request, endpoint, query)
     if following is not None:
         return see_other(following.url)
     part = query_text(request, "_part")
