@@ -167,7 +167,7 @@ def add_netinv_action(
     common = {"route_name": action.path, "allow": allow, "read_only": read_only, "renderer": "orjson"}
     for lowered, view in method_views.items():
         method, needed = lowered.upper(), permissions[lowered]
-        view = _taking_documented_members(_taking_standard_parameters(view), schema_of(view))
+        view = taking_documented_members(_taking_standard_parameters(view), schema_of(view))
         if method in UNSAFE_METHODS and not (on_list or read_only):
             view = conditional.guarded(view)
         config.add_view(view, request_method=method, permission=needed, offers=offers, **common)
@@ -186,17 +186,21 @@ def _taking_standard_parameters(view: View) -> View:
     return standard_parameters.taking(view, paging | {parameter["name"] for parameter in schema.query})
 
 
-def _taking_documented_members(view: View, schema: OperationSchema) -> View:
-    """The view; where bodies are strict, it takes the members that it documents and no others."""
-    body = schema.request_body
-    if not isinstance(body, Mapping) or "properties" not in body or body.get("additionalProperties"):
+def taking_documented_members(view: View, schema: OperationSchema) -> View:
+    """The view; where bodies are strict, its writes take the members that it documents and no others.
+
+    Without a documented body they take none, unless they make objects of a resource (``some``), which says what it has.
+    """
+    body: SchemaRef = {"properties": {}} if schema.request_body is None else schema.request_body
+    if not isinstance(body, Mapping) or "properties" not in body or schema.form == "some":
         return view
+    taken = body
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
         registry: Registry = request.registry.netinv
-        if strict_bodies.is_strict(registry):
-            strict_bodies.check(registry, body_of(request), body["properties"])
+        if request.method in UNSAFE_METHODS and strict_bodies.is_strict(registry):
+            strict_bodies.check(registry, body_of(request), taken)
         return view(request)
 
     return wrapper

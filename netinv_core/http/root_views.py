@@ -16,6 +16,7 @@ from netinv_core.app import App
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import Unavailable
 from netinv_core.http import versions
+from netinv_core.http.actions import schema_of, taking_documented_members
 from netinv_core.http.methods import allow_header
 
 DESCRIPTION = (
@@ -58,7 +59,8 @@ def add_root_view(config: Any, path: str, view: RootView) -> None:
     name = f"root {path}"
     common = {"route_name": name, "permission": API_ACCESS, "allow": allow_header(view.methods), "renderer": "orjson"}
     config.add_route(name, path)
-    config.add_view(view.view, read_only=view.read_only, **common)
+    taking = taking_documented_members(view.view, schema_of(view))
+    config.add_view(taking, read_only=view.read_only, **common)
     config.add_view(view.options, request_method="OPTIONS", **common)
 
 

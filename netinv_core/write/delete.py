@@ -24,7 +24,7 @@ from netinv_core.fields import ToMany
 from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.write import memberships, save
+from netinv_core.write import memberships, save, strict_bodies
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.system_update import system_update
@@ -104,11 +104,12 @@ def delete(
     :param preconditions: one for each body, or none at all
     :raises PreconditionFailed: if an object does not meet its precondition
     :raises NotFound: for a single object that does not exist
-    :raises Invalid: for an id that is missing, unknown or listed twice
+    :raises Invalid: for an id that is missing, unknown or listed twice, or a member that nothing reads
     :raises Conflict: naming the objects that protect them
     """
     permissions.check(uow, endpoint, "delete")
     keys = save.keys_of(endpoint, bodies)
+    strict_bodies.check_items(endpoint, bodies)
     if not keys:
         return
     rows = listing.rows_for_change(uow, endpoint, keys, "delete")

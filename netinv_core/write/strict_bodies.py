@@ -6,7 +6,7 @@ only nested forms have.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
@@ -40,15 +40,37 @@ def unknown_members(endpoint: Endpoint, body: Mapping[str, Any]) -> list[str]:
     return sorted(set(map(str, body)) - members_of(endpoint)) if is_strict(endpoint.registry) else []
 
 
+def check_items(endpoint: Endpoint, bodies: Iterable[Mapping[str, Any]]) -> None:
+    """Checks the members of bodies that only name objects, such as those to delete.
+
+    :raises Invalid: with one entry for each body, naming unknown members, where bodies are strict
+    """
+    if is_strict(endpoint.registry):
+        errors = [{name: [UNKNOWN] for name in unknown_members(endpoint, body)} for body in bodies]
+        if any(errors):
+            raise Invalid.batch(errors)
+
+
 def refused_reference(names: Iterable[str]) -> str:
     """The error of a reference with unknown members."""
     return f"Unknown fields: {', '.join(map(short, names))}."
 
 
-def check(registry: Registry, body: Any, known: Collection[str]) -> None:
-    """Checks the members of a body that is no object of a resource, such as that of an action.
+def check(registry: Registry, body: Any, schema: Mapping[str, Any]) -> None:
+    """Checks the members of a body that is no object of a resource, such as that of an action, and of objects in it.
 
-    :raises Invalid: naming those that are not ``known``, where bodies are strict
+    :param schema: the OpenAPI schema of the body; an object without ``properties`` in it may have any members
+    :raises Invalid: naming those that the schema does not have, where bodies are strict
     """
-    if isinstance(body, Mapping) and is_strict(registry) and (names := sorted(body.keys() - set(known))):
-        raise Invalid({name: [UNKNOWN] for name in names})
+    if is_strict(registry) and (errors := _errors(body, schema)):
+        raise Invalid(errors)
+
+
+def _errors(value: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the errors of members by name; those of nested objects below the name of their member."""
+    known = schema.get("properties")
+    if known is None or schema.get("additionalProperties") or not isinstance(value, Mapping):
+        return {}
+    errors: dict[str, Any] = {name: [UNKNOWN] for name in sorted(value.keys() - known.keys())}
+    nested = {name: _errors(item, known[name]) for name, item in value.items() if name in known}
+    return errors | {name: found for name, found in nested.items() if found}

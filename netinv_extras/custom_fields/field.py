@@ -24,6 +24,7 @@ from netinv_extras.custom_fields.models import Definitions, definitions_of, lock
 from netinv_extras.custom_fields.values import MULTI_SELECT, SELECTIONS, Definition
 
 NAME, COLUMN = "custom_fields", "custom_field_data"
+STORED = "_custom_field_data"  # of interface redundancy groups: the whole column, beside custom_fields
 BY_SLUG_SINCE = "1.4"
 
 
@@ -106,8 +107,8 @@ def rule(endpoint: Endpoint) -> Rule:
             values = _with_lists(draft, defined, dict(draft[COLUMN] or {}))
             if draft.new:
                 values = _with_defaults(defined, values, sent=sent)
+            _reject_unknown(draft, {*defined, *stored})
             if sent:
-                _reject_unknown(draft, {*defined, *stored})
                 values = {slug: value for slug, value in values.items() if slug in defined or slug in stored}
             judged = defined if draft.new else _changed(defined, values, stored)
             draft[COLUMN] = _cleaned(draft, judged, values, uow.pattern_budget)
@@ -118,9 +119,11 @@ def rule(endpoint: Endpoint) -> Rule:
 
 def _reject_unknown(draft: Draft, known: Collection[str]) -> None:
     """Rejects members that no custom field is defined for, where bodies are strict."""
-    unknown = draft.body[NAME].keys() - set(known) if strict_bodies.is_strict(draft.endpoint.registry) else ()
-    if unknown:
-        draft.reject(NAME, strict_bodies.refused_reference(sorted(unknown)))
+    if not strict_bodies.is_strict(draft.endpoint.registry):
+        return
+    for name in {NAME, STORED} & draft.body.keys():
+        if unknown := draft.body[name].keys() - set(known):
+            draft.reject(name, strict_bodies.refused_reference(sorted(unknown)))
 
 
 def _with_lists(draft: Draft, defined: Definitions, values: dict[str, Any]) -> dict[str, Any]:

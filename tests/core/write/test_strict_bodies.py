@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import uuid
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
-from netinv_core.http.actions import actions_of
+from netinv_core.endpoint import Endpoint
+from netinv_core.http.actions import OperationSchema, actions_of, schema_of
 from netinv_core.testing import Case, Service
 from netinv_core.write.strict_bodies import UNKNOWN
 
 TENANTS = "/api/tenancy/tenants/"
+# Fields that take what was read and compute it themselves; the name that version 1.3 knows a field by.
+COMPUTED = {"extras.graphqlquery": {"variables"}, "extras.customfield": {"name"}}
 
 
 @pytest.fixture
@@ -31,6 +36,9 @@ def test_every_resource_refuses_members_that_it_does_not_have(strict: Service) -
             assert strict.api.patch(path, typo, status=400) == {"veiw": [UNKNOWN]}, endpoint.label
             assert strict.api.post(endpoint.path, typo, status=400)["veiw"] == [UNKNOWN], endpoint.label
             assert "veiw" in str(strict.api.patch(endpoint.path, [{"id": item["id"], **typo}], status=400))
+            if "delete" in endpoint.resource.writes:
+                refused = strict.api.send("DELETE", endpoint.path, [{"id": item["id"], **typo}], status=400)
+                assert refused.json == [{"veiw": [UNKNOWN]}]
 
 
 @pytest.mark.any_database
@@ -47,20 +55,74 @@ def test_every_resource_takes_what_it_has_shown(strict: Service) -> None:
 
 
 @pytest.mark.any_database
-def test_every_documented_action_refuses_them(strict: Service) -> None:
-    """Whose body is no object of a resource."""
-    checked = 0
+def test_every_action_refuses_them(strict: Service) -> None:
+    """Whatever it is for: also those that take no body, whose resource makes no objects, and those of plugins."""
+    checked = set()
     for action in actions_of(strict.app.registry):
-        for method, view in action.views.items():
-            body = getattr(getattr(view, "operation_schema", None), "request_body", None)
-            endpoint = next(iter(action.endpoints(strict.registry)), None)
-            if endpoint is None or not isinstance(body, dict) or "properties" not in body or action.on_list:
-                continue
-            (item,) = Case(strict, endpoint.label).for_reading().make_many(1)
-            path = f"{endpoint.path}{item['id']}/{action.name}/"
-            assert strict.api.send(method.upper(), path, {"veiw": 1}, status=400).json == {"veiw": [UNKNOWN]}
-            checked += 1
-    assert checked > 2
+        for endpoint in action.endpoints(strict.registry) if action.views.keys() & {"post", "put", "patch"} else ():
+            names = dict.fromkeys(re.findall(r"{(\w+)}", action.name), "x")
+            path = endpoint.path + action.below.format(id=_key(strict, endpoint), **names)
+            for method in action.views.keys() - {"get"}:
+                for body in _with_a_typo(schema_of(action.views[method])):
+                    refused = strict.api.send(method.upper(), path, body, status=400).json
+                    assert _place_of("veiw", refused) == _place_of("veiw", body), (path, body, refused)
+                    checked.add(path.rsplit("/", 2)[1])
+    assert checked >= {"apply", "revert", "run", "notes", "available-ips", "close", "query", "sync", "retry", "approve"}
+
+
+def test_views_beside_resources_refuse_them(strict: Service) -> None:
+    """All but the preferences, which are any object."""
+    for app in strict.registry.apps.values():
+        for path, view in app.views.items():
+            for method in {*view.methods} - {"GET"} if path != "/api/users/config/" else ():
+                refused = strict.api.send(method, path, {"veiw": 1}, status=400)
+                assert refused.json == {"veiw": [UNKNOWN]}, path
+
+
+@pytest.mark.any_database
+def test_nested_objects_are_refused_or_stored(strict: Service) -> None:
+    """A member that nothing knows is refused in every field that takes objects, unless the field keeps it as it is."""
+    taken = 0
+    for endpoint in strict.registry.endpoints.values():
+        if not endpoint.resource.writable:
+            continue
+        path = f"{endpoint.path}{_key(strict, endpoint)}/"
+        for name in endpoint.writable.keys() - COMPUTED.get(endpoint.label, set()):
+            for value in ({"veiw": 1}, [{"veiw": 1}], {"add": [], "veiw": 1}):
+                answer = strict.api.send("PATCH", path, {name: value}, status=(200, 400))
+                if answer.status_int == 200:
+                    assert strict.api.get(path)[name] == value, (path, name)
+                    assert endpoint.fields[name].info.kind == "json", (path, name)
+                    taken += 1
+                else:
+                    assert answer.json.keys() & {name, "veiw"}, (path, name)
+    assert taken > 3
+
+
+def _key(service: Service, endpoint: Endpoint) -> Any:
+    """An object of a resource; one that nothing has, if its objects cannot be made."""
+    if not endpoint.resource.writable:
+        return uuid.uuid4() if endpoint.key_type is uuid.UUID else 1
+    (item,) = Case(service, endpoint.label).for_reading().make_many(1)
+    return item["id"]
+
+
+def _with_a_typo(schema: OperationSchema) -> Iterator[dict[str, Any]]:
+    """Bodies of an action with an unknown member: in the body, and in each object that is in it."""
+    body = schema.request_body
+    yield {"prefix_length": 30, "veiw": 1}
+    for name, member in body.get("properties", {}).items() if isinstance(body, Mapping) else ():
+        if "properties" in member:
+            yield {name: {"veiw": 1}}
+
+
+def _place_of(name: str, value: Any) -> list[str]:
+    """The names of the members from a value to the member ``name`` in it; empty when it has none."""
+    if not isinstance(value, dict):
+        return []
+    if name in value:
+        return [name]
+    return next(([key, *found] for key, item in value.items() if (found := _place_of(name, item))), [])
 
 
 def test_nested_references_are_checked(strict: Service) -> None:
