@@ -34,7 +34,7 @@ from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_MODES
 from netinv_dcim.components import vlans
-from netinv_dcim.components.vlans import mac_address, status_since_1_4
+from netinv_dcim.components.vlans import mac_address, mac_address_parts, status_since_1_4
 from netinv_extras.statuses import status
 from netinv_ipam.addresses import addressed
 from netinv_ipam.vlans import VLAN
@@ -61,7 +61,11 @@ class VMInterface(Primary):
     )
     mtu: Mapped[int | None] = integer(1, 65536, label="MTU")
     mac_address: Mapped[str | None] = column(
-        Chars(vlans.MAC_LENGTH, mac_address), default=None, index=True, parse=mac_address, label="MAC Address"
+        Chars(vlans.MAC_LENGTH, mac_address, mac_address_parts),
+        default=None,
+        index=True,
+        parse=mac_address,
+        label="MAC Address",
     )
     description: Mapped[Description]
     mode: Mapped[str] = choice(INTERFACE_MODES)

@@ -15,6 +15,8 @@ from sqlalchemy.dialects.mysql import DATETIME, LONGBLOB, LONGTEXT, VARBINARY, V
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+Parts = Callable[[str, bool, bool], list[str]]
+
 
 def _binary_collation(dialect: Any) -> str:
     """The collation by code point, trailing blanks included: MariaDB's and MySQL's have different names."""
@@ -25,15 +27,19 @@ class Chars(TypeDecorator[str]):
     """A short string of at most ``length`` characters, compared by code point.
 
     With ``canonical``, a function from any notation of a value to the one that is stored, filters, constraints and
-    references find the value in each notation. It raises ``ValueError`` for what is no value.
+    references find the value in each notation. It raises ``ValueError`` for what is no value. ``parts`` does the same
+    for lookups of a part: ``parts(text, starts, ends)`` returns the stored notations that a part may have, which
+    ``starts`` or ``ends`` the value; none where the text can be no part.
     """
 
     impl = String
     cache_ok = True
 
-    def __init__(self, length: int, canonical: Callable[[Any], str | None] | None = None) -> None:
+    def __init__(
+        self, length: int, canonical: Callable[[Any], str | None] | None = None, parts: Parts | None = None
+    ) -> None:
         super().__init__(length)
-        self.length, self.canonical = length, canonical
+        self.length, self.canonical, self.parts = length, canonical, parts
 
     @property
     def python_type(self) -> type:

@@ -166,6 +166,12 @@ def _like(before: str, after: str, *, fold: bool) -> Compare:
     """LIKE with the wildcards ``before`` and ``after`` the value; ``fold`` ignores case."""
 
     def compare(dialect: str, column: Any, value: Any) -> Condition:
+        parts = _parts(column, str(value), starts=not before, ends=not after)
+        if parts:
+            return any_of([like(dialect, column, part, fold=fold) for part in parts])
+        return like(dialect, column, value, fold=fold)
+
+    def like(dialect: str, column: Any, value: Any, *, fold: bool) -> Condition:
         pattern, text = f"{before}{escaped(value)}{after}", as_text(dialect, column)
         if not fold:
             if dialect == "sqlite":
@@ -174,6 +180,12 @@ def _like(before: str, after: str, *, fold: bool) -> Compare:
         return lower(dialect, text).like(planned(dialect, lower_value(dialect, pattern)), escape="/")
 
     return compare
+
+
+def _parts(column: Any, text: str, *, starts: bool, ends: bool) -> list[str]:
+    """The stored notations of a part of a value, which has several notations; none for other columns and texts."""
+    known = column.type.parts if isinstance(column.type, Chars) else None
+    return known(text, starts, ends) if known is not None else []
 
 
 def planned(dialect: str, text: Any) -> Any:
@@ -198,11 +210,21 @@ def _case_sensitive_like(text: Any, value: str, before: str, after: str) -> Cond
 
 
 def _iexact(dialect: str, column: Any, value: Any) -> Condition:
-    return lower(dialect, as_text(dialect, column)) == lower_value(dialect, str(value))
+    text = next(iter(_parts(column, str(value), starts=True, ends=True)), str(value))
+    return lower(dialect, as_text(dialect, column)) == lower_value(dialect, text)
 
 
 def _regex(*, fold: bool) -> Compare:
-    return lambda dialect, column, value: regex_match(dialect, as_text(dialect, column), str(value), ignore_case=fold)
+    """Matches the pattern, or the part of a value of several notations that it is, with its anchors."""
+
+    def compare(dialect: str, column: Any, value: Any) -> Condition:
+        matches = regex_match(dialect, as_text(dialect, column), str(value), ignore_case=fold)
+        text, starts, ends = str(value), str(value).startswith("^"), str(value).endswith("$")
+        parts = _parts(column, text.removeprefix("^").removesuffix("$"), starts=starts, ends=ends)
+        used = _like("" if starts else "%", "" if ends else "%", fold=fold)
+        return any_of([matches, *[used(dialect, column, part) for part in parts]])
+
+    return compare
 
 
 def _ordered(method: str) -> Compare:

@@ -29,7 +29,7 @@ from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, PathEnd
 from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, RADIO_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES
 from netinv_dcim.components import vlans
 from netinv_dcim.components.base import Named, component, component_display_name, of_device
-from netinv_dcim.components.vlans import mac_address, status_since_1_4
+from netinv_dcim.components.vlans import mac_address, mac_address_parts, status_since_1_4
 from netinv_dcim.devices import Device
 from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_extras.statuses import status
@@ -60,7 +60,11 @@ class Interface(Named, PathEnd, Primary):
     )
     mtu: Mapped[int | None] = integer(1, 65536, label="MTU")
     mac_address: Mapped[str | None] = column(
-        Chars(vlans.MAC_LENGTH, mac_address), default=None, index=True, parse=mac_address, label="MAC Address"
+        Chars(vlans.MAC_LENGTH, mac_address, mac_address_parts),
+        default=None,
+        index=True,
+        parse=mac_address,
+        label="MAC Address",
     )
     mgmt_only: Mapped[bool] = boolean(
         False, "This interface is used only for out-of-band management", label="Management only"

@@ -22,6 +22,8 @@ _MAC = re.compile(
     re.I,
 )
 
+_MAC_PART = re.compile(r"[-:.]?[0-9a-f]+(?:([-:.])[0-9a-f]+(?:\1[0-9a-f]+)*)?[-:.]?", re.I)
+
 # Interfaces have a status since version 1.4. In earlier versions new interfaces are active.
 status_since_1_4 = VersionChange("1.4", upgrade=lambda body: {**body, "status": "active"}, absent=("status",))
 
@@ -43,6 +45,29 @@ def mac_address(value: object) -> str | None:
     parts = re.split(r"[-:]", text)
     digits = "".join(part.zfill(2) for part in parts) if len(parts) == 6 else re.sub(r"[-:.]", "", text)
     return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).upper()
+
+
+def mac_address_parts(text: str, starts: bool, ends: bool) -> list[str]:
+    """The stored notations of a part of a MAC address: ``ab-c`` → ``AB:C``, ``cdef`` → ``CD:EF`` and ``C:DE:F``.
+
+    A separator, or the end of the address, tells where the pairs of digits begin; otherwise they may begin with the
+    first digit or the second one. ``[]`` for what is no part of a MAC address.
+    """
+    if len(text) > MAC_LENGTH or not _MAC_PART.fullmatch(text):
+        return []
+    text = text.upper()
+    if not re.search(r"[0-9A-F]{3}|\.", text):
+        return [text.replace("-", ":")]
+    groups = [group for group in re.split(r"[-:.]", text) if group]
+    digits = "".join(groups)
+    if starts or text[0] in "-:.":
+        offsets = [0]
+    elif ends:
+        offsets = [len(digits) % 2]
+    else:
+        offsets = [len(groups[0]) % 2] if len(groups) > 1 else [0, 1]
+    pairs = [":".join(filter(None, [digits[:n], *re.findall("..?", digits[n:])])) for n in offsets]
+    return list(dict.fromkeys(f"{':' * (text[0] in '-:.')}{part}{':' * (text[-1] in '-:.')}" for part in pairs))
 
 
 def tagged_vlans_need_the_mode(carried: Any) -> Rule:

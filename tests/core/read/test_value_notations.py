@@ -70,3 +70,34 @@ def test_no_field_takes_what_is_no_network(service: Service, text: str) -> None:
         refused = service.api.post(f"/api/ipam/{path}/", {name: text, "status": "active"}, status=400)
         assert name in refused
     assert list(service.api.get("/api/ipam/ip-addresses/", {"parent": text}, status=400)) == ["parent"]
+
+
+# A part of 02:00:5E:0C:…, by the lookup.
+MAC_PARTS = {
+    "ic": ("00:5e:0c", "00-5E-0c", "5e0c", "005e.0c", "05e.0", "05e0"),
+    "isw": ("02:00:5e", "02-00-5e-0", "0200.5e0", "02005e0c", "0200."),
+    "re": ("^02:00", "^02-00-5e", "00-5e-0c", "^0200.5e0c", "5E0C", "^02.*5E"),
+    "ire": ("^02:00", "^02-00-5e", "00-5e-0c", "^0200.5e0c", "5e0c", "^02.*5e"),
+}
+
+
+def test_parts_of_a_mac_address_are_found_in_each_notation(service: Service, interface: dict[str, Any]) -> None:
+    """By interfaces and by devices, at the start, the end and in between; negated they leave it out."""
+    mac, device = interface["mac_address"], interface["device"]["id"]
+    last = mac.replace(":", "")[-5:].lower()
+    ends = (mac[-8:].lower(), mac[-8:].replace(":", "-"), last, f"{last[0]}.{last[1:]}", mac[-4:].replace(":", ""))
+    parts = {**MAC_PARTS, "iew": ends, "ie": tuple(_notations(mac))}
+    for path, key in (("interfaces", interface["id"]), ("devices", device)):
+        for lookup, texts in parts.items():
+            for text in texts:
+                for name, count in ((f"mac_address__{lookup}", 1), (f"mac_address__n{lookup}", 0)):
+                    found = service.api.get(f"/api/dcim/{path}/", {"id": key, name: text})["count"]
+                    assert found == count, (path, name, text)
+
+
+@pytest.mark.parametrize("lookup", ["ic", "isw", "iew", "ie", "re", "ire"])
+@pytest.mark.parametrize("text", ["zz", "01-00-5e-0c-0d", "fe-dc-ba-98-76-54-32", "ab--cd"])
+def test_other_parts_find_nothing(service: Service, interface: dict[str, Any], lookup: str, text: str) -> None:
+    """Neither by interfaces nor by devices."""
+    for path, key in (("interfaces", interface["id"]), ("devices", interface["device"]["id"])):
+        assert service.api.get(f"/api/dcim/{path}/", {"id": key, f"mac_address__{lookup}": text})["count"] == 0
