@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from cachetools import LRUCache
 
 V = TypeVar("V")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -86,22 +89,29 @@ def usage() -> Iterator[tuple[str, Usage]]:
 
 
 class BoundedCache(Generic[V]):
-    """Values by key, of a total weight of at most ``size``: beyond it those are dropped that were not used for longest.
+    """Values by key, in an LRU cache of a total weight of at most ``size`` that threads share.
 
     ``weigh`` gives the weight of a value, which must not change; by default each weighs 1, so that ``size`` is the
-    number of values.
+    number of values. A value that weighs more than ``size`` is not kept.
     """
 
-    def __init__(self, name: str, size: int, weigh: Callable[[V], int] = lambda value: 1) -> None:
+    def __init__(self, name: str, size: int, weigh: Callable[[V], int] | None = None) -> None:
         self.name = name
-        self.size = size
-        self.weight = 0
-        self._weigh = weigh
-        self._values: dict[Hashable, V] = {}
+        self._values: LRUCache[Hashable, V] = LRUCache(size, getsizeof=weigh)
         self._changing = threading.Lock()
         self._counts = CacheCounts(name, self._values.__len__)
         with _lock:
             _bounded.add(self)
+
+    @property
+    def size(self) -> int:
+        """The greatest weight."""
+        return int(self._values.maxsize)
+
+    @property
+    def weight(self) -> int:
+        """The weight of the values there are."""
+        return int(self._values.currsize)
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
         """Returns the value of a key; the one that ``make`` returns if there is none yet."""
@@ -114,9 +124,7 @@ class BoundedCache(Generic[V]):
     def get(self, key: Hashable) -> V | None:
         """Returns the value of a key; ``None`` if there is none."""
         with self._changing:
-            value = self._values.pop(key, None)
-            if value is not None:
-                self._values[key] = value  # the last in the order of insertion is the one used last
+            value = self._values.get(key)
         self._counts.hits += value is not None
         self._counts.misses += value is None
         return value
@@ -124,21 +132,14 @@ class BoundedCache(Generic[V]):
     def set(self, key: Hashable, value: V) -> None:
         """Keeps a value in place of the one before."""
         with self._changing:
-            self._drop(key)
-            self._values[key] = value
-            self.weight += self._weigh(value)
-            while self.weight > self.size:
-                self._drop(next(iter(self._values)))
+            self._values.pop(key, None)
+            with contextlib.suppress(ValueError):  # of one that weighs more than the size
+                self._values[key] = value
 
     def forget(self, key: Hashable) -> None:
         """Drops the value of a key."""
         with self._changing:
-            self._drop(key)
-
-    def _drop(self, key: Hashable) -> None:
-        value = self._values.pop(key, None)
-        if value is not None:
-            self.weight -= self._weigh(value)
+            self._values.pop(key, None)
 
     def __len__(self) -> int:
         return len(self._values)
