@@ -67,7 +67,7 @@ class IPAddress(networks.Host, Primary):
     __tablename__ = "ipam_ip_address"
     text_indexes = ("dns_name", "description")
     __table_args__ = (
-        sa.Index("ix_ipam_ip_address_place", "host", "prefix_length", "id"),
+        sa.Index("ix_ipam_ip_address_place", "ip_version", "host", "prefix_length", "id"),
         sa.Index("ix_ipam_ip_address_edge", "broadcast"),
         sa.Index("ix_ipam_ip_address_in_vrf", "vrf_id", "ip_version", "host"),
         sa.Index("ix_ipam_ip_address_assigned", "assigned_object_id", "assigned_object_type"),
@@ -150,7 +150,7 @@ def _matches_search(table: Any, network: Any) -> Any:
     whole = network.value == network.first and network.prefixlen < networks.BITS[network.version]
     if whole:
         return networks.inside(table, network)
-    return networks.low(table) == networks.packed(network.value, network.version)
+    return networks.host_is(table, network)
 
 
 ip_addresses = Resource(
@@ -160,8 +160,8 @@ ip_addresses = Resource(
     plural="IP addresses",
     display="address",
     brief=["family", "address"],
-    order=["host", "prefix_length"],
-    orderings={"address": ["host", "prefix_length"]},
+    order=["ip_version", "host", "prefix_length"],
+    orderings={"address": ["ip_version", "host", "prefix_length"]},
     natural=["address", "vrf"],
     fields=[
         networks.cidr_field("address"),

@@ -38,7 +38,7 @@ class Aggregate(networks.Network, Primary):
     """A part of the address space that a registry handed out."""
 
     __tablename__ = "ipam_aggregate"
-    __table_args__ = (sa.Index("ix_ipam_aggregate_place", "network", "broadcast"),)
+    __table_args__ = (sa.Index("ix_ipam_aggregate_place", "ip_version", "network", "broadcast"),)
 
     prefix: Mapped[str] = networks.cidr(networks.network_text)
     rir_id: Mapped[Ref] = foreign_key(RIR, on_delete=PROTECT, count_field="aggregate_count")
@@ -60,8 +60,8 @@ aggregates = Resource(
     "aggregates",
     display="prefix",
     brief=["family", "prefix"],
-    order=["network", "broadcast"],
-    orderings={"prefix": ["network", "prefix_length"]},
+    order=["ip_version", "network", "broadcast"],
+    orderings={"prefix": ["ip_version", "network", "prefix_length"]},
     natural="prefix",
     fields=[networks.cidr_field("prefix"), networks.family()],
     filters=[
@@ -102,7 +102,7 @@ def aggregates_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     draft_ids = {draft.id for draft in drafts}
     visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(Aggregate), table)).label("visible")
     statement = sa.select(table.c.id, table.c.prefix, visible).where(sa.or_(*overlapping))
-    ordered = statement.order_by(table.c.network, table.c.broadcast)
+    ordered = statement.order_by(table.c.ip_version, table.c.network, table.c.broadcast)
     rows = [row for row in uow.execute(ordered) if row.id not in draft_ids]
     taken = [netaddr.IPNetwork(row.prefix) for row in rows]
     hidden = {network for network, row in zip(taken, rows, strict=True) if not row.visible}

@@ -1,7 +1,8 @@
 """Networks and hosts: the packed columns that they are sorted and searched by, and the filters on these columns.
 
 The packed forms (4 bytes for IPv4, 16 for IPv6) compare as bytes on every database. So the condition "inside a network"
-is a range, and "contains a network" is a lookup of at most 32 (128) possible parents.
+is a range, and "contains a network" is a lookup of at most 32 (128) possible parents. The IP version comes before them
+in the order of lists, IPv4 first, and so in the indexes: every condition on a packed column also names the version.
 """
 
 from __future__ import annotations
@@ -137,7 +138,8 @@ def edge() -> MappedColumn[Any]:
 class Span:
     """Mixin with the columns that networks and hosts share; ``broadcast`` is the highest address of the network.
 
-    Models add the indexes: (``network``, ``prefix_length``), or (``host``, ``prefix_length``) and ``broadcast``.
+    Models add the indexes: (``ip_version``, ``network``, ``prefix_length``), or (``ip_version``, ``host``,
+    ``prefix_length``) and ``broadcast``.
     """
 
     broadcast: Mapped[bytes] = edge()
@@ -195,13 +197,7 @@ def cidr_field(name: str) -> FieldFactory:
         info = column_info(endpoint.table.c[name])
         node = schema.node(name, str, info, length=None, digits=None)
         return fields.Value(
-            name=name,
-            attribute=name,
-            kind="string",
-            required=True,
-            info=info,
-            node=node,
-            openapi={"type": "string"},
+            name=name, attribute=name, kind="string", required=True, info=info, node=node, openapi={"type": "string"}
         )
 
     return FieldFactory(name, make)
@@ -228,6 +224,11 @@ def parts(endpoint: Endpoint) -> list[FieldFactory]:
 def low(table: Any) -> Any:
     """The column of the address itself: ``network`` or ``host``."""
     return table.c.network if "network" in table.c else table.c.host
+
+
+def host_is(table: Any, network: netaddr.IPNetwork) -> Condition:
+    """Condition: the row's address itself, whatever its prefix length, is the one of ``network``."""
+    return sa.and_(table.c.ip_version == network.version, low(table) == packed(network.value, network.version))
 
 
 def inside(table: Any, network: netaddr.IPNetwork) -> Condition:
@@ -272,20 +273,21 @@ def containing(table: Any, network: netaddr.IPNetwork, *, equal: bool = True) ->
             ]
         )
     first_addresses = list(dict.fromkeys(first_address for _, first_address, _ in above))
-    contains = sa.and_(table.c.network.in_(first_addresses), table.c.broadcast >= last(network))
+    begins_above = sa.and_(table.c.ip_version == network.version, table.c.network.in_(first_addresses))
+    contains = sa.and_(begins_above, table.c.broadcast >= last(network))
     return contains if equal else sa.and_(contains, table.c.prefix_length < network.prefixlen)
 
 
 def equal(table: Any, network: netaddr.IPNetwork) -> Condition:
     """Condition: the row's network equals ``network``."""
     same_edge = table.c.network == first(network) if "network" in table.c else table.c.broadcast == last(network)
-    return sa.and_(same_edge, table.c.prefix_length == network.prefixlen)
+    return sa.and_(table.c.ip_version == network.version, same_edge, table.c.prefix_length == network.prefixlen)
 
 
 def exact(table: Any, value: str) -> Condition:
     """Condition: the row's address equals the value; a prefix length in the value must be equal too."""
     network = parse(value)
-    same_address = low(table) == packed(network.value, network.version)
+    same_address = host_is(table, network)
     return sa.and_(same_address, table.c.prefix_length == network.prefixlen) if "/" in value else same_address
 
 

@@ -72,7 +72,12 @@ def _locked_at(uow: UnitOfWork, place: Place) -> dict[Any, Row]:
     deadlocks.
     """
     network, vrf_id = netaddr.IPNetwork(place[0]), place[1]
-    values = {"network": networks.first(network), "prefix_length": network.prefixlen, "vrf_id": vrf_id}
+    values = {
+        "ip_version": network.version,
+        "network": networks.first(network),
+        "prefix_length": network.prefixlen,
+        "vrf_id": vrf_id,
+    }
     if uow.registry.dialect == "postgresql":
         above = {low for _, low, _ in networks.edges_of_parents(network, equal=False)}
         values |= {"above": sorted(above), "broadcast": networks.last(network)}
@@ -87,13 +92,13 @@ def _locked_at(uow: UnitOfWork, place: Place) -> dict[Any, Row]:
 
 def _at(network: netaddr.IPNetwork) -> Any:
     """Condition for prefixes of exactly this network."""
-    return sa.and_(_table.c.network == networks.first(network), _table.c.prefix_length == network.prefixlen)
+    return networks.equal(_table, network)
 
 
 def _in_order(statement: Any) -> Any:
     """The statement limited to a VRF, in the order in which prefixes are locked."""
     vrf_id = sa.bindparam("vrf_id", type_=_table.c.vrf_id.type)
-    ordered = statement.order_by(_table.c.network, _table.c.prefix_length, _table.c.id)
+    ordered = statement.order_by(_table.c.ip_version, _table.c.network, _table.c.prefix_length, _table.c.id)
     return ordered.where(_table.c.vrf_id.is_not_distinct_from(vrf_id))
 
 
@@ -104,7 +109,7 @@ def _shared() -> Any:
 
 def _own() -> Any:
     """SELECT of the prefixes of a network in a VRF, with an exclusive lock."""
-    place = [_table.c[name] == sa.bindparam(name) for name in ("network", "prefix_length")]
+    place = [_table.c[name] == sa.bindparam(name) for name in ("ip_version", "network", "prefix_length")]
     return lock_rows(_in_order(sa.select(_table)).where(*place))
 
 
@@ -116,6 +121,7 @@ def _wider_and_own() -> RowSelect:
     """
     wider = (
         _shared()
+        .where(_table.c.ip_version == sa.bindparam("ip_version"))
         .where(in_parameter("postgresql", _table.c.network, "above"))
         .where(_table.c.prefix_length < sa.bindparam("prefix_length"), _table.c.broadcast >= sa.bindparam("broadcast"))
         .cte("wider")

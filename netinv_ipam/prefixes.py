@@ -36,7 +36,7 @@ class Prefix(networks.Network, Primary):
     __tablename__ = "ipam_prefix"
     text_indexes = ("description",)
     __table_args__ = (
-        sa.Index("ix_ipam_prefix_place", "network", "prefix_length"),
+        sa.Index("ix_ipam_prefix_place", "ip_version", "network", "prefix_length"),
         sa.Index("ix_ipam_prefix_in_vrf", "vrf_id", "ip_version", "network"),
     )
 
@@ -72,8 +72,8 @@ prefixes = Resource(
     plural="prefixes",
     display="prefix",
     brief=["family", "prefix"],
-    order=["vrf.name?", "network", "prefix_length"],
-    orderings={"prefix": ["network", "prefix_length"]},
+    order=["vrf.name?", "ip_version", "network", "prefix_length"],
+    orderings={"prefix": ["ip_version", "network", "prefix_length"]},
     natural=["prefix", "vrf"],
     fields=[networks.cidr_field("prefix"), networks.family(), FieldFactory("status", _status)],
     filters=[

@@ -36,8 +36,9 @@ def addresses(uow: UnitOfWork, text: str) -> Iterator[Match]:
         return
     host = str(network.ip)
     if "/" not in text or network.prefixlen == networks.BITS[network.version]:
-        packed = networks.packed(network.value, network.version)
-        yield Match(ADDRESS, "IP addresses", "address", lambda table: table.c.host == packed, [("host", host)])
+        yield Match(
+            ADDRESS, "IP addresses", "address", lambda table: networks.host_is(table, network), [("host", host)]
+        )
     else:
         yield Match(
             PREFIX,

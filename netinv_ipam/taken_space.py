@@ -138,7 +138,7 @@ def taken_from(what: Taken, scope: str) -> sa.Select[Any]:
     table = what.low.table
     length = sa.func.min(table.c.prefix_length) if what is NETWORKS else sa.null()
     # The order by VRF and version, of which there is one, is that of the index: PostgreSQL would sort all rows.
-    order = (what.low,) if scope == EVERYWHERE else (table.c.vrf_id, table.c.ip_version, what.low)
+    order = (*(() if scope == EVERYWHERE else (table.c.vrf_id,)), table.c.ip_version, what.low)
     statement = sa.select(what.low.label("low"), length.label("length")).where(_inside(what, scope))
     return statement.where(what.low >= sa.bindparam("start")).group_by(*order).order_by(*order)
 

@@ -78,7 +78,8 @@ def _taken(
     """
     table = model.__table__
     columns = [table.c[name] for name in place]
-    same_start = columns[0].in_({draft[place[0]] for draft in moving})
+    versions, starts = ({draft[name] for draft in moving} for name in ("ip_version", place[0]))
+    same_start = sa.and_(table.c.ip_version.in_(versions), columns[0].in_(starts))
     draft_ids = {draft.id for draft in drafts}
     selected = sa.select(table.c.id, table.c[written], table.c.vrf_id, *columns)
     rows = uow.execute(selected.where(same_start).order_by(table.c.prefix_length))

@@ -222,9 +222,7 @@ class _Joins:
     def sort_keys(self, ordering: Ordering, steps: Sequence[str]) -> Iterator[SortKey]:
         """Yields the sort keys of an ordering of the object that the references ``steps`` lead to."""
         visible = everything if ordering.public and not steps else self._visible
-        for path in ordering.paths:
-            sign = "-" if path.startswith("-") else ""
-            yield self.sort_key(self.root, sign + ".".join([*steps, path.removeprefix("-")]), visible)
+        yield from self._keys_of([_prefixed(".".join(steps), path) for path in ordering.paths], visible)
         if ordering.references:
             yield from self._first_of([[*steps, reference] for reference in ordering.references])
         if ordering.expression is not None:
@@ -235,14 +233,23 @@ class _Joins:
     def sort_key(self, place: _Place, path: str, visible: Visible = everything) -> SortKey:
         """Returns the sort key at the end of a path of columns."""
         *steps, last = path.lstrip("-").rstrip("?").split(".")
-        shown = len(steps) == 1 and last in _shown_columns(place.endpoint, steps[0])
         for step in steps:
-            joined = self._join(place, f"{step}_id", everything if shown else visible)
+            joined = self._join(place, f"{step}_id", visible)
             if joined is None:  # the package of its target is not installed
                 return SortKey(place.table.c[f"{step}_id"], True, path.startswith("-"), path.endswith("?"))
             place = joined
         column = place.table.c[last]
         return SortKey(column, column.nullable or place.optional, path.startswith("-"), path.endswith("?"))
+
+    def _keys_of(self, paths: Sequence[str], visible: Visible) -> Iterator[SortKey]:
+        """Yields the sort keys of paths from the list's object. Those of one reference are of one join: a part of a
+        sort key, such as the IP version of an address, tells nothing of an object that the rest may not tell of.
+        """
+        columns = [path.lstrip("-").rstrip("?").rpartition(".")[::2] for path in paths]
+        for path, (reference, _) in zip(paths, columns, strict=True):
+            own = {column for at, column in columns if at == reference}
+            shown = bool(reference) and "." not in reference and own <= _shown_columns(self.root.endpoint, reference)
+            yield self.sort_key(self.root, path, everything if shown else visible)
 
     def _first_of(self, references: Sequence[Sequence[str]]) -> Iterator[SortKey]:
         """Yields the sort keys of the objects that references lead to, by their display; CASE for several."""
@@ -254,7 +261,7 @@ class _Joins:
                 continue
             prefix = ".".join([*steps, reference])
             paths = display.paths if (display := target.orderings.get("display")) is not None else ("id",)
-            keys = [self.sort_key(self.root, _prefixed(prefix, path), self._visible) for path in paths]
+            keys = list(self._keys_of([_prefixed(prefix, path) for path in paths], self._visible))
             alternatives.append((place.table.c[f"{reference}_id"].is_not(None), keys))
         for number, key in enumerate(alternatives[0][1] if alternatives else ()):
             if len(alternatives) == 1:
@@ -287,7 +294,8 @@ class _Joins:
 
 
 def _prefixed(prefix: str, path: str) -> str:
-    return f"-{prefix}.{path[1:]}" if path.startswith("-") else f"{prefix}.{path}"
+    sign = "-" if path.startswith("-") else ""
+    return sign + f"{prefix}.{path.removeprefix('-')}".lstrip(".")
 
 
 def _shown_columns(endpoint: Endpoint, reference: str) -> set[str]:
