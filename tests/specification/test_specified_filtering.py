@@ -140,7 +140,9 @@ def test_a_custom_field_filter_without_lookup_takes_a_single_value(api: Api, uni
     """Rule 4: "only a single value is accepted per such filter (without lookups)": two never mean either of them."""
     field = custom_field("text", filter_logic="exact")
     sites = sites_with(api, unique, field, "one", "two", "three")
-    assert values_found(api, sites, (f"cf_{field}", "one"), (f"cf_{field}", "two")) == ["two"]
+    query = [*(("id", key) for key in sites), (f"cf_{field}", "one"), (f"cf_{field}", "two")]
+    answer = api.send("GET", SITES, query=query, status=(200, 400)).json
+    assert f"cf_{field}" in answer or [sites[item["id"]] for item in answer["results"]] == ["two"]
 
 
 @pytest.mark.parametrize(("logic", "expected"), [("loose", ["one", "stone"]), ("exact", ["one"])])
