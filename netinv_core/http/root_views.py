@@ -15,7 +15,7 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 from netinv_core.app import App
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import Unavailable
-from netinv_core.http import versions
+from netinv_core.http import standard_parameters, versions
 from netinv_core.http.actions import schema_of, taking_documented_members
 from netinv_core.http.methods import allow_header
 
@@ -55,11 +55,17 @@ def root(
 
 
 def add_root_view(config: Any, path: str, view: RootView) -> None:
-    """Adds the route of a view, and the answer to OPTIONS."""
+    """Adds the route of a view, and the answer to OPTIONS.
+
+    Of the standard parameters it takes those that it documents; ``limit`` and ``offset``, which clients of version 1
+    send with every request, are ignored.
+    """
     name = f"root {path}"
     common = {"route_name": name, "permission": API_ACCESS, "allow": allow_header(view.methods), "renderer": "orjson"}
     config.add_route(name, path)
-    taking = taking_documented_members(view.view, schema_of(view))
+    schema = schema_of(view)
+    taken = standard_parameters.SENT_WITH_WRITES.union(parameter["name"] for parameter in schema.query)
+    taking = standard_parameters.taking(taking_documented_members(view.view, schema), taken)
     config.add_view(taking, read_only=view.read_only, **common)
     config.add_view(view.options, request_method="OPTIONS", **common)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import uuid
 from typing import Any
 
 import pytest
 
+from netinv_core.http.actions import actions_of, schema_of
+from netinv_core.http.standard_parameters import SENT_WITH_WRITES, STANDARD
 from netinv_core.testing import Service
 
 TENANTS = "/api/tenancy/tenants/"
@@ -46,6 +50,38 @@ def test_actions_refuse_them_too(service: Service) -> None:
     path = f"/api/ipam/prefixes/{prefix['id']}/available-ips/"
     for name, value in ALL.items():
         assert list(service.api.post(path, {"status": "active"}, query={name: value}, status=400)) == [name]
+
+
+def test_every_action_that_writes_refuses_them(service: Service) -> None:
+    """Before it looks for its object. A query has the parameters of its list in its body."""
+    checked = set()
+    for action in actions_of(service.app.registry):
+        for method in action.views.keys() - {"get"}:
+            words = dict.fromkeys(re.findall(r"{(\w+)}", action.name), "x")
+            for endpoint in action.endpoints(service.registry)[:1]:
+                key = uuid.uuid4() if endpoint.key_type is uuid.UUID else 1
+                path = endpoint.path + action.below.format(id=key, **words)
+                for name, value in ALL.items():
+                    refused = service.api.send(method.upper(), path, {}, query={name: value}, status=400)
+                    assert list(refused.json) == [name], path
+                checked.add(path.rsplit("/", 2)[1])
+    assert checked >= {"query", "notes", "apply", "revert", "run", "available-ips", "close", "sync"}
+
+
+def test_views_beside_resources_refuse_them(service: Service) -> None:
+    """Those that they do not document; ``limit`` and ``offset`` are ignored, as of writes."""
+    checked = 0
+    for app in service.registry.apps.values():
+        for path, view in app.views.items():
+            taken = {parameter["name"] for parameter in schema_of(view).query}
+            for method in view.methods:
+                names = ALL.keys() if method != "GET" else STANDARD - SENT_WITH_WRITES
+                for name in names - taken:
+                    refused = service.api.send(method, path, {}, query={name: "1"}, status=400)
+                    assert list(refused.json) == [name], (method, path)
+                    checked += 1
+    assert checked > 20
+    service.api.patch("/api/users/config/", {}, query={"limit": "1", "offset": "0"})
 
 
 def test_limit_and_offset_are_sent_with_every_request(service: Service) -> None:
