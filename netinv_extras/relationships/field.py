@@ -49,7 +49,7 @@ def _associations_statement(dialect: str) -> Any:
 AssociationIds = dict[tuple[Any, Side], dict[Any, Any]]
 
 
-def _association_ids(uow: UnitOfWork, sides: Iterable[Side], keys: Collection[Any]) -> AssociationIds:
+def association_ids(uow: UnitOfWork, sides: Iterable[Side], keys: Collection[Any]) -> AssociationIds:
     """Loads the associations of objects in the given relationships. One statement."""
     sides_by_relationship: dict[Any, list[Side]] = {}
     for side in sides:
@@ -73,7 +73,7 @@ def _represent(uow: UnitOfWork, label: str, keys: Sequence[Any]) -> dict[Any, di
     sides = sides_of(uow, label)
     if not sides or not keys:
         return {}
-    associations = _association_ids(uow, sides, keys)
+    associations = association_ids(uow, sides, keys)
     pairs = {(side.other_type, other_id) for (_, side), by_other in associations.items() for other_id in by_other}
     nested = named_objects(uow, "nested", pairs)
     applicable = {side: matching(uow, label, side.filter, keys) for side in sides if side.filter}
@@ -174,7 +174,7 @@ class Relationships(fields.Field):
             copy.extra[NAME] = draft.extra[NAME]
         resolve(uow, self.endpoint, [draft for draft in parsed if any(isinstance(k, str) for k in draft.extra[NAME])])
         sides = {side for draft in parsed for side in draft.extra[NAME]}
-        existing = _association_ids(uow, sides, [draft.id for draft in parsed]) if sides else {}
+        existing = association_ids(uow, sides, [draft.id for draft in parsed]) if sides else {}
 
         def is_stored(draft: Draft) -> bool:
             sent = draft.extra[NAME].items()
@@ -190,12 +190,12 @@ class Relationships(fields.Field):
         }
         if sent:
             self._store(uow, drafts, sent)
-        required.check_after_write(uow, self.endpoint.label, drafts, _association_ids)
+        required.check_after_write(uow, self.endpoint.label, drafts, association_ids)
 
     def _store(self, uow: UnitOfWork, drafts: Sequence[Draft], sent: Mapping[tuple[Any, Side], set[Any]]) -> None:
         """Makes the associations of objects at sides those that were sent."""
         system = uow.as_system()
-        existing = _association_ids(uow, {side for _, side in sent}, {key for key, _ in sent})
+        existing = association_ids(uow, {side for _, side in sent}, {key for key, _ in sent})
         differences = _differences_by_place(drafts)
         removed = {
             association_id

@@ -20,9 +20,14 @@ def required_sides(uow: UnitOfWork, label: str) -> list[Side]:
     return [] if uow.is_system or uow.importing else [side for side in sides_of(uow, label) if side.required]
 
 
-def check_before_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft]) -> None:
-    """Rejects drafts without what is required of every object, and notes the objects outside of each filter."""
-    for side in required_sides(uow, label):
+def check_before_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft], associated: Any) -> None:
+    """Rejects drafts without what is required of every object, and notes the objects outside of each filter.
+
+    :param associated: function from sides and ids to the associations by id and side
+    """
+    sides = required_sides(uow, label)
+    _drop_stored_empty_lists(uow, sides, drafts, associated)
+    for side in sides:
         if not side.filter:
             _reject((draft, side) for draft in drafts if _is_missing(draft, side))
         elif unsent := [draft for draft in drafts if not draft.new and not _is_sent(draft, side)]:
@@ -46,6 +51,20 @@ def check_after_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft], asso
     for side in {side for _, side in concerned}:
         group = [draft for draft, other in concerned if other == side]
         _reject((draft, side) for draft in _lacking(uow, label, side, group, associated))
+
+
+def _drop_stored_empty_lists(uow: UnitOfWork, sides: Sequence[Side], drafts: Sequence[Draft], associated: Any) -> None:
+    """Removes the empty lists that objects have already: they change nothing, as if they were not sent."""
+    empty = [
+        (draft, side)
+        for draft in drafts
+        for side in sides
+        if not draft.new and draft.extra.get(NAME, {}).get(side) == []
+    ]
+    present: Collection[Any] = associated(uow, sides, {draft.id for draft, _ in empty}) if empty else ()
+    for draft, side in empty:
+        if (draft.id, side) not in present:
+            del draft.extra[NAME][side]
 
 
 def _lacking(uow: UnitOfWork, label: str, side: Side, drafts: Sequence[Draft], associated: Any) -> Iterable[Draft]:

@@ -9,7 +9,7 @@ from netinv_core.resource import Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_extras.relationships import required
-from netinv_extras.relationships.field import resolve
+from netinv_extras.relationships.field import association_ids, resolve
 from netinv_extras.relationships.models import NAME
 
 
@@ -23,6 +23,6 @@ def rule(endpoint: Endpoint) -> Rule:
         """Rejects unknown relationships and objects, and objects that already have another peer."""
         sending = [draft for draft in drafts if NAME in draft.extra]
         resolve(uow, endpoint, sending)
-        required.check_before_write(uow, endpoint.label, drafts)
+        required.check_before_write(uow, endpoint.label, drafts, association_ids)
 
     return relationships_are_valid

@@ -91,3 +91,24 @@ def test_forms_ask_for_it_as_the_api_does(api: Api, unique: Unique, needed: Any,
     form["color"] = "#00ff00"
     form.submit(status=303)
     assert api.get(ROLES, {"name": name})["count"] == 1
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_what_is_put_back_as_it_was_read_is_accepted(api: Api, unique: Unique, needed: Any, filtered: bool) -> None:
+    """An object that lacked it before; it cannot lose what it has been given, and a new one needs it."""
+    end = "source" if needed["other"] == "destination" else "destination"
+    api.patch(needed["url"], {"required_on": ""})
+    role = api.post(ROLES, {"name": unique(), **INSIDE})
+    outside = api.post(ROLES, {"name": unique(), **OUTSIDE})
+    api.patch(needed["url"], {"required_on": end, **({} if filtered else {f"{end}_filter": None})})
+    read = api.get(role["url"], {"include": "relationships"})
+    assert read["relationships"][needed["slug"]][needed["other"]]["objects"] == []
+    assert api.put(role["url"], read)["last_updated"] == role["last_updated"]
+    assert api.put(role["url"], {**read, "description": "put"})["description"] == "put"
+    assert api.patch(role["url"], body(needed, []))["id"] == role["id"]
+    if filtered:
+        assert api.patch(outside["url"], {**INSIDE, **body(needed, [])}, status=400) == refusal(needed)
+    tenant = api.post(TENANTS, {"name": unique()})
+    api.patch(role["url"], body(needed, [tenant["id"]]))
+    assert api.put(role["url"], {**read, "description": ""}, status=400) == refusal(needed)
+    assert api.post(ROLES, {"name": unique(), **INSIDE, **body(needed, [])}, status=400) == refusal(needed)
