@@ -153,6 +153,8 @@ def declared_members(registry: Registry, endpoint: Endpoint) -> Members:
     if custom_field_values.NAME in members:
         values = ScalarMember(ANY, column_field(custom_field_values.COLUMN))
         members |= dict.fromkeys((custom_field_values.COLUMN, f"_{custom_field_values.COLUMN}"), values)
+    if "id" in endpoint.table.c:
+        members["_type"] = ScalarMember(STRING, column_field("id"), lambda _: endpoint.label)
     return members
 
 

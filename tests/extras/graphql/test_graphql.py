@@ -158,7 +158,7 @@ def test_all_that_a_model_has_can_be_read(service: Service, query_fields: list[d
             f"query ($id: ID) {{ one: {one}(id: $id) {{ {asked} }} {many}(limit: 3) {{ {asked} }} }}",
             id=str(shown["id"]),
         )
-    assert answer["one"]["id"] == str(shown["id"])
+    assert answer["one"]["id"] == str(shown["id"]) and answer["one"]["_type"] == label
     assert 1 <= len(answer[many]) <= 3
     values = {
         name: shown[name]
