@@ -130,7 +130,9 @@ def _after(dialect: str, keys: Sequence[SortKey], values: Sequence[Any]) -> Any:
         return sa.or_(strictly, sa.and_(equal, _after(dialect, rest, others)))
     parameter = _parameter(key, value)
     from_value = key.expression <= parameter if key.descending else key.expression >= parameter
-    return sa.and_(from_value, sa.or_(strictly, _after(dialect, rest, others)))
+    # MariaDB reads one range of an index for each key only where the equality is written, though it follows.
+    equal = key.expression == parameter
+    return sa.and_(from_value, sa.or_(strictly, sa.and_(equal, _after(dialect, rest, others))))
 
 
 def _uniform(keys: Sequence[SortKey]) -> int:
