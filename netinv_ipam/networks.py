@@ -23,7 +23,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import Choices, column, column_info
 from netinv_core.models.types import Chars, Packed
 from netinv_core.read.filters import Filter, custom, number
-from netinv_core.read.lookups import LOOKUPS, any_of, begins
+from netinv_core.read.lookups import LOOKUPS, any_of, begins, whole_number
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule, computed, computed_choice
 from netinv_core.uow import UnitOfWork
@@ -292,11 +292,10 @@ def exact(table: Any, value: str) -> Condition:
 
 
 def _of_family(table: Any, value: str) -> Condition:
-    if not value.strip().lstrip("-").isdecimal():
-        raise ValueError("Enter a number.")
-    if value.strip() not in ("4", "6"):
+    version = whole_number(value)
+    if version not in (4, 6):
         raise ValueError(f"Select a valid choice. {value} is not one of the available choices.")
-    return table.c.ip_version == int(value)
+    return table.c.ip_version == version
 
 
 # -- query parameters

@@ -30,6 +30,7 @@ from netinv_core.models.columns import (
 from netinv_core.models.types import Json
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of
+from netinv_core.read.lookups import whole_number
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, to_many
 from netinv_core.uow import UnitOfWork
@@ -138,9 +139,7 @@ services = Resource(
 @services.filter("port", multiple=False, kind="number")
 def on_port(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filter by one of the ports."""
-    if not values[-1].strip().isdecimal():
-        raise ValueError("Enter a number.")
-    return table.c.port_key.like(f"%,{int(values[-1]):05},%")
+    return table.c.port_key.like(f"%,{whole_number(values[-1]):05},%")
 
 
 @services.prepare

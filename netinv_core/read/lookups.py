@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
+import re
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +28,8 @@ Compare = Callable[[str, Any, Any], Condition]
 _UUID_GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
 
 
+# ASCII digits, and no more than numbers within the range of floats have.
+_NUMBER = re.compile(r"\s*[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(e[-+]?[0-9]{1,3})?\s*", re.I)
 _BITS: dict[type[sa.Integer], int] = {sa.SmallInteger: 16, sa.BigInteger: 64}
 
 
@@ -105,7 +109,11 @@ def _canonical(type_: Any, text: str) -> str:
 
 def _to_uuid(value: Any) -> uuid.UUID:
     try:
-        return value if isinstance(value, uuid.UUID) else uuid.UUID(str(value))
+        if isinstance(value, uuid.UUID):
+            return value
+        if not str(value).isascii() or "_" in str(value):  # which Python reads as digits, and leaves out
+            raise ValueError
+        return uuid.UUID(str(value))
     except ValueError:
         raise ValueError(f"“{value}” is not a valid UUID.") from None
 
@@ -118,9 +126,20 @@ def _to_bool(value: Any) -> bool:
     raise ValueError(f"“{value}” value must be either True or False.")
 
 
+def whole_number(value: Any) -> int:
+    """Converts a value from a client to an integer of 64 bits.
+
+    :raises ValueError: for what is no whole number
+    """
+    number: int = _to_number(int, value)
+    return number
+
+
 def _to_number(kind: type, value: Any) -> Any:
-    """Returns an integer of 64 bits, or a finite decimal or float."""
+    """Returns an integer of 64 bits, or a finite decimal or float within the range of floats."""
     try:
+        if isinstance(value, str) and not _NUMBER.fullmatch(value):
+            raise ValueError
         if kind is int:
             integer = int(value)
             if not -(2**63) <= integer < 2**63:
@@ -129,10 +148,9 @@ def _to_number(kind: type, value: Any) -> Any:
         number = decimal.Decimal(str(value).strip())
         if not number.is_finite():
             raise ValueError
-        converted = kind(number)
-        if converted in (float("inf"), float("-inf")):  # a decimal beyond the range of floats
+        if math.isinf(float(number)):
             raise ValueError
-        return converted
+        return kind(number)
     except (ValueError, TypeError, decimal.DecimalException):
         raise ValueError("Enter a number.") from None
 
