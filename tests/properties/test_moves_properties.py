@@ -57,6 +57,13 @@ class Populated:
         panel = add("dcim.powerpanel", rack_group=group, **place)
         add("dcim.powerfeed", power_panel=panel, rack=rack, status="active")
         vlan = add("ipam.vlan", vid=number + 2, status="active", **place)
+        add("ipam.vlan", vid=number + 2, status="active", site=site, group=add("ipam.vlangroup", **place))
+        add("dcim.rackreservation", rack=rack, units=[1, 2], user=shared["user"], description="Reserved")
+        circuit = {"provider": shared["provider"], "type": shared["circuit_type"], "status": "active"}
+        circuit_id = add("circuits.circuit", cid=self.service.unique(), **circuit)
+        add("circuits.circuittermination", circuit=circuit_id, term_side="A", **place)
+        network = add("circuits.providernetwork", provider=shared["provider"])
+        add("circuits.circuittermination", circuit=circuit_id, term_side="Z", provider_network=network)
         chassis, members = add("dcim.virtualchassis"), []
         for position in (1, 2):
             kind = {"device_type": shared["device_type"], "device_role": shared["role"], "rack": rack}
@@ -72,7 +79,8 @@ class Populated:
             rear = add("dcim.rearport", device=member, type="8p8c")
             add("dcim.frontport", device=member, type="8p8c", rear_port=rear)
             add("dcim.poweroutlet", device=member, power_port=add("dcim.powerport", device=member))
-        cluster = add("virtualization.cluster", type=shared["cluster_type"], site=site)
+            add("ipam.service", device=member, protocol="tcp", ports=[22])
+        cluster = add("virtualization.cluster", type=shared["cluster_type"], **place)
         machine = add("virtualization.virtualmachine", cluster=cluster, role=shared["role"], status="active")
         nic = add("virtualization.vminterface", virtual_machine=machine, status="active")
         self.give_address(
@@ -93,10 +101,22 @@ def population(service: Service) -> Population:
     """Two sites with their objects, and what they share."""
     made = Populated(service)
     maker = made.add("dcim.manufacturer")
-    contents = ["dcim.device", "dcim.rack", "dcim.rackgroup", "dcim.powerpanel", "ipam.vlan", "virtualization.cluster"]
+    contents = [
+        "dcim.device",
+        "dcim.rack",
+        "dcim.rackgroup",
+        "dcim.powerpanel",
+        "ipam.vlan",
+        "virtualization.cluster",
+        "ipam.vlangroup",
+        "circuits.circuittermination",
+    ]
     shared = {
         "type": made.add("dcim.locationtype", content_types=contents, nestable=True),
         "role": made.add("dcim.devicerole"),
+        "provider": made.add("circuits.provider"),
+        "circuit_type": made.add("circuits.circuittype"),
+        "user": str(service.api.get("/api/users/users/")["results"][0]["id"]),
         "cluster_type": made.add("virtualization.clustertype"),
         "device_type": made.add("dcim.devicetype", manufacturer=maker, model=service.unique(), u_height=0),
     }
@@ -180,7 +200,7 @@ def check(service: Service, population: Population, about_changes: set[tuple[str
     written_back(service.api, paths, population)
 
 
-@settings(max_examples=8, phases=PHASES)
+@settings(max_examples=6, phases=PHASES)
 @given(moves=MOVES)
 def test_accepted_changes_leave_valid_objects(
     service: Service, population: Population, about_changes: set[tuple[str, int]], moves: Moves
