@@ -13,7 +13,8 @@ from netinv_web.auth.sessions import is_secure
 
 COOKIE = "netinv_notice"
 LIFETIME = 60  # seconds
-MAX_TEXT = 600  # characters; a cookie holds about 4 KB
+MAX_TEXT = 600  # characters
+MAX_COOKIE = 4093  # bytes; browsers drop longer ones, and WebOb refuses to set them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,9 +43,18 @@ def _profile(request: Request) -> SignedCookieProfile:
 
 def add(request: Request, response: Response, notice: Notice) -> Response:
     """Adds a notice to a redirect, to be shown by the page it leads to."""
-    values = dataclasses.asdict(dataclasses.replace(notice, text=notice.text[:MAX_TEXT]))
-    _profile(request).bind(request).set_cookies(response, values)
+    profile = _profile(request)
+    fitting = dataclasses.replace(notice, text=notice.text[:MAX_TEXT])
+    if _length(profile, fitting) > MAX_COOKIE:
+        fitting = dataclasses.replace(fitting, link="", link_text="")
+    while _length(profile, fitting) > MAX_COOKIE and fitting.text:  # escaped characters take up to 16 bytes
+        fitting = dataclasses.replace(fitting, text=fitting.text[: len(fitting.text) * 3 // 4])
+    profile.bind(request).set_cookies(response, dataclasses.asdict(fitting))
     return response
+
+
+def _length(profile: SignedCookieProfile, notice: Notice) -> int:
+    return len(profile.serializer.dumps(dataclasses.asdict(notice)))
 
 
 def take(request: Request) -> Notice | None:
