@@ -141,7 +141,7 @@ class Draft:
                 self._accept(field, self.body[name])
             elif self.new and field.default is not NONE:
                 self._accept(field, field.default)
-            elif field.required and not partial and name not in optional:
+            elif field.required and field.default is NONE and not partial and name not in optional:
                 self.reject(name, schema.REQUIRED)
 
     def _accept(self, field: Field, value: Any) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.endpoint import Endpoint
-from netinv_core.fields import ContentTypeList, Field, ListValue, Reference, ToMany
+from netinv_core.fields import NONE, ContentTypeList, Field, ListValue, Reference, ToMany
 from netinv_core.testing.cases import Case, check, writable
 from netinv_core.testing.samples import agree, same
 from netinv_core.write.trees import is_tree
@@ -116,12 +116,22 @@ def what_is_sent_as_it_is_stays_untouched(case: Case) -> None:
 
 @check(writable, reads=True)
 def put_asks_for_what_is_required(case: Case) -> None:
-    """PUT without a required field is refused, and changes nothing."""
+    """PUT without the fields that OpenAPI and OPTIONS require is refused, and changes nothing; with them it is carried
+    out, and fields with a default keep their values.
+    """
     item = case.make()
-    required = {name for name, field in case.endpoint.writable.items() if field.required}
+    fields = case.endpoint.writable
+    required = {name for name, field in fields.items() if field.required and field.default is NONE}
+    described = case.api.send("OPTIONS", case.path, status=200).json["actions"]["POST"]
+    assert {name for name in fields if described.get(name, {}).get("required")} == required
     if required:
         assert set(case.api.put(case.at(item), {}, status=400)) == required
         assert case.read(item) == item
+    with_default = {name for name, field in fields.items() if field.required} - required
+    if with_default:
+        body = {name: value for name, value in _writable_again(case, item).items() if name not in with_default}
+        changed = case.api.put(case.at(item), body)
+        assert {name: changed[name] for name in with_default} == {name: item[name] for name in with_default}
 
 
 @check(writable)
