@@ -52,7 +52,7 @@ def related(service: Service, field: str, make: Any, unique: Unique) -> Any:
 # -- IP address
 
 
-@pytest.mark.parametrize(("address", "family"), [("10.7.0.1/16", 4), ("2001:db8::7/64", 6)])
+@pytest.mark.parametrize(("address", "family"), [("10.7.0.1/16", 4), ("3fff:db8::7/64", 6)])
 def test_an_address_has_its_family(post_address: Any, vrf: Any, address: str, family: int) -> None:
     """IP address: `family`: {value: 4 or 6, label} (read)."""
     made = post_address(address=address, vrf=vrf["id"])
@@ -150,7 +150,7 @@ def test_an_address_has_the_conventional_field(post_address: Any, field: str, ki
 # -- Prefix
 
 
-@pytest.mark.parametrize(("network", "family"), [("10.6.0.0/16", 4), ("2001:db8::/32", 6)])
+@pytest.mark.parametrize(("network", "family"), [("10.6.0.0/16", 4), ("3fff:db8::/32", 6)])
 def test_a_prefix_has_its_family(post_prefix: Any, vrf: Any, network: str, family: int) -> None:
     """Prefix: `family`: {value: 4 or 6, label}."""
     made = post_prefix(prefix=network, vrf=vrf["id"])

@@ -10,8 +10,8 @@ from netinv_core.testing import Api, Service
 
 PREFIXES, ADDRESSES = "/api/ipam/prefixes/", "/api/ipam/ip-addresses/"
 # in a VRF of their own, so that nothing else is found
-NETWORKS = ("10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "10.9.0.0/16", "2001:db8::/32", "2001:db8:1::/48")
-HOSTS = ("10.1.2.3/24", "10.1.2.4/32", "10.9.0.1/16", "2001:db8:1::1/64")
+NETWORKS = ("10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "10.9.0.0/16", "3fff:db8::/32", "3fff:db8:1::/48")
+HOSTS = ("10.1.2.3/24", "10.1.2.4/32", "10.9.0.1/16", "3fff:db8:1::1/64")
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +35,13 @@ def hosts(api: Api, vrf: str, lookup: str, *values: str) -> set[str]:
 
 TEXT_LOOKUPS = {
     "exact": ("10.1.2.0", {"10.1.2.0/24"}, "10.1.2.3", {"10.1.2.3/24"}),
-    "iexact": ("2001:DB8::", {"2001:db8::/32"}, "2001:DB8:1::1", {"2001:db8:1::1/64"}),
+    "iexact": ("3FFF:DB8::", {"3fff:db8::/32"}, "3FFF:DB8:1::1", {"3fff:db8:1::1/64"}),
     "startswith": ("10.1", {"10.1.0.0/16", "10.1.2.0/24"}, "10.1.2", {"10.1.2.3/24", "10.1.2.4/32"}),
-    "istartswith": ("2001:DB8:1", {"2001:db8:1::/48"}, "2001:DB8", {"2001:db8:1::1/64"}),
+    "istartswith": ("3FFF:DB8:1", {"3fff:db8:1::/48"}, "3FFF:DB8", {"3fff:db8:1::1/64"}),
     "endswith": (".9.0.0", {"10.9.0.0/16"}, ".4", {"10.1.2.4/32"}),
-    "iendswith": ("DB8::", {"2001:db8::/32"}, "DB8:1::1", {"2001:db8:1::1/64"}),
+    "iendswith": ("DB8::", {"3fff:db8::/32"}, "DB8:1::1", {"3fff:db8:1::1/64"}),
     "regex": (r"^10\.(1|9)\.0", {"10.1.0.0/16", "10.9.0.0/16"}, r"\.[34]$", {"10.1.2.3/24", "10.1.2.4/32"}),
-    "iregex": ("DB8:[:0]", {"2001:db8::/32"}, "DB8:[0-9]", {"2001:db8:1::1/64"}),
+    "iregex": ("DB8:[:0]", {"3fff:db8::/32"}, "DB8:[0-9]", {"3fff:db8:1::1/64"}),
 }
 
 
@@ -56,14 +56,14 @@ def test_the_text_of_a_network_or_host_has_the_lookup(api: Api, vrf: str, lookup
 @pytest.mark.parametrize(
     ("lookup", "matching", "other"),
     [
-        ("startswith", "2001:db8", "2001:DB8"),
+        ("startswith", "3fff:db8", "3FFF:DB8"),
         ("endswith", "db8::", "DB8::"),
         ("regex", "db8::$", "DB8::$"),
     ],
 )
 def test_text_lookups_without_i_regard_case(api: Api, vrf: str, lookup: str, matching: str, other: str) -> None:
     """``startswith``, ``endswith`` and ``regex`` beside their forms with ``i``."""
-    assert "2001:db8::/32" in networks(api, vrf, lookup, matching)
+    assert "3fff:db8::/32" in networks(api, vrf, lookup, matching)
     assert networks(api, vrf, lookup, other) == set()
 
 
@@ -81,7 +81,7 @@ NETWORK_LOOKUPS = {
     # networks that are parents of the given IP
     "net_host": ("10.1.2.3/32", {"10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24"}),
     # hosts or networks of that IP version
-    "family": ("6", {"2001:db8::/32", "2001:db8:1::/48"}),
+    "family": ("6", {"3fff:db8::/32", "3fff:db8:1::/48"}),
 }
 
 
