@@ -22,107 +22,30 @@ from netinv_core.testing import Service
 from netinv_extras.templates import renderer_pool
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
-from netinv_extras.webhooks.outbox import MAX_WEBHOOKS, Outbox, Outcome
-from netinv_extras.webhooks.worker import GONE, LOST, MAX_LOST_CLAIMS, Deliverer, deliver_now
+from netinv_extras.webhooks.worker import GONE, Deliverer
 from tests.support.databases import new_queue_url
 from tests.support.processes import processor_seconds
 from tests.support.receivers import Received, Receiver, say
+from tests.support.webhook_workers import (
+    GROUPS,
+    WEBHOOKS,
+    change,
+    deliver,
+    deliveries,
+    describe,
+    end,
+    group,
+    groups,
+    history,
+    hook,
+    impatient,
+    outbox_of,
+    service,
+    states,
+)
 
-GROUPS = "/api/tenancy/tenant-groups/"
-WEBHOOKS = "/api/extras/webhooks/"
+__all__ = ["end", "hook", "impatient", "service"]
 _delivery, _webhook, _change = table_of(WebhookDelivery), table_of(Webhook), table_of(ObjectChange)
-
-
-@pytest.fixture
-def service(sending_service: Service) -> Service:
-    """A service whose outbox nobody else uses."""
-    return sending_service
-
-
-@pytest.fixture
-def hook(service: Service) -> Iterator[Callable[..., str]]:
-    """``hook(receiver, retries=3)``: a webhook that tells a receiver of tenant groups; gone after the test."""
-    made = []
-
-    def make(receiver: Receiver | str, **fields: Any) -> str:
-        policy = {name: fields.pop(name) for name in ("retries", "retry_after", "enabled") if name in fields}
-        url = receiver if isinstance(receiver, str) else receiver.url
-        given = {
-            "content_types": ["tenancy.tenantgroup"],
-            "type_create": True,
-            "type_update": True,
-            "type_delete": True,
-            "payload_url": url,
-        }
-        made.append(service.api.post(WEBHOOKS, {"name": service.unique(), **given, **fields})["id"])
-        if policy:
-            change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(made[-1])).values(policy))
-        return str(made[-1])
-
-    yield make
-    for key in made:
-        service.api.delete(f"{WEBHOOKS}{key}/", status=[204, 404])
-
-
-@pytest.fixture
-def impatient(service: Service) -> Iterator[None]:
-    """Receivers have a moment to answer: for tests in which none does."""
-    with service.configured(webhook_read_timeout=0.2):
-        yield
-
-
-@pytest.fixture
-def end() -> Iterator[threading.Event]:
-    """Set when the test is over: what receivers that do not answer wait for."""
-    event = threading.Event()
-    yield event
-    event.set()
-
-
-def change(service: Service, statement: Any) -> None:
-    """Changes rows behind the service's back."""
-    with service.unit_of_work() as uow:
-        uow.write(statement)
-
-
-def group(service: Service) -> str:
-    """A new tenant group."""
-    name = service.unique()
-    return str(service.api.post(GROUPS, {"name": name, "slug": name})["id"])
-
-
-def groups(service: Service, count: int) -> list[str]:
-    """Several of them, in one request."""
-    names = [service.unique() for _ in range(count)]
-    return [item["id"] for item in service.api.post(GROUPS, [{"name": name, "slug": name} for name in names])]
-
-
-def describe(service: Service, key: str, text: Any) -> None:
-    """An update."""
-    service.api.patch(f"{GROUPS}{key}/", {"description": str(text)})
-
-
-def deliver(service: Service, seconds: float = 120) -> None:
-    """Delivers all that is due."""
-    assert deliver_now(service.engine, service.registry, seconds)
-
-
-def deliveries(service: Service, webhook: str) -> list[Any]:
-    """The rows of a webhook's deliveries, oldest first."""
-    return service.rows(
-        sa.select(_delivery).where(_delivery.c.webhook_id == uuid.UUID(webhook)).order_by(_delivery.c.id)
-    )
-
-
-def states(service: Service, webhook: str) -> list[str]:
-    """Their states."""
-    return [row.state for row in deliveries(service, webhook)]
-
-
-def history(service: Service, webhook: str) -> list[Any]:
-    """The attempts of a webhook's only delivery, as the API shows them."""
-    (row,) = deliveries(service, webhook)
-    return list(service.api.get(f"/api/extras/webhook-deliveries/{row.id}/")["history"])
 
 
 # -- outcomes
@@ -457,188 +380,6 @@ def test_the_statements_do_not_grow_with_the_deliveries(service: Service, hook: 
     assert len(found) < 150
 
 
-# -- claims
-
-
-def _outbox(service: Service, seconds: float) -> Outbox:
-    return Outbox(service.engine, service.registry.dialect, datetime.timedelta(seconds=seconds))
-
-
-def test_what_a_dead_worker_had_in_hand_is_sent_when_its_time_is_over(
-    service: Service, hook: Callable[..., str]
-) -> None:
-    with Receiver() as receiver:
-        webhook = hook(receiver)
-        group(service)
-        assert len(_outbox(service, 3600).claim_ready(lambda row: 10)) == 1
-        deliver(service)
-        assert receiver.received == []
-        change(service, sa.update(_delivery).values(claimed_until=now() - datetime.timedelta(seconds=1)))
-        deliver(service)
-        assert len(receiver.received) == 1
-    assert states(service, webhook) == ["succeeded"]
-
-
-def test_a_delivery_that_ends_its_workers_fails_alone(service: Service, hook: Callable[..., str]) -> None:
-    """One of ten ends whatever worker has it in hand; the others, which were in hand with it, arrive."""
-    over = (
-        sa.update(_delivery)
-        .where(_delivery.c.state == "queued")
-        .values(claimed_until=now() - datetime.timedelta(seconds=1))
-    )
-    with Receiver() as receiver:
-        webhook = hook(receiver, retries=5)
-        groups(service, 10)
-        poisoned, lost = deliveries(service, webhook)[3].id, 0
-        while lost < MAX_LOST_CLAIMS:
-            outbox = _outbox(service, 3600)
-            claimed = {item.delivery["id"]: item for item in outbox.claim_ready(lambda row: 100)}
-            assert claimed, "what is not claimed now would never be"
-            if poisoned not in claimed:
-                outbox.record([Outcome(item, now(), 0.1, 200, "", "", True) for item in claimed.values()])
-                continue
-            lost = claimed[poisoned].delivery["lost_claims"]
-            change(service, over)
-        deliver(service)
-        assert str(poisoned) not in {request.headers["X-Netinv-Delivery"] for request in receiver.received}
-    assert sorted(states(service, webhook)) == ["failed"] + ["succeeded"] * 9
-    row = service.api.get(f"/api/extras/webhook-deliveries/{poisoned}/")
-    assert (row["state"]["value"], row["attempts"], [attempt["error"] for attempt in row["history"]]) == (
-        "failed",
-        1,
-        [LOST],
-    )
-    assert (
-        service.api.post(f"/api/extras/webhook-deliveries/{poisoned}/retry/", status=200)["state"]["value"] == "queued"
-    )
-    with Receiver() as again:
-        change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(webhook)).values(payload_url=again.url))
-        deliver(service)
-        assert len(again.received) == 1
-
-
-def test_a_claim_that_is_given_back_or_recorded_is_not_lost(service: Service, hook: Callable[..., str]) -> None:
-    webhook = hook("http://127.0.0.1:1/", retries=9, retry_after=1)
-    group(service)
-    for _ in range(3):
-        outbox = _outbox(service, 60)
-        outbox.release(outbox.claim_ready(lambda row: 10))
-        deliver(service)
-        change(service, sa.update(_delivery).values(due=now()))
-    (row,) = deliveries(service, webhook)
-    assert (row.lost_claims, row.attempts, row.state) == (0, 3, "queued")
-
-
-def test_who_has_lost_a_claim_records_nothing(service: Service, hook: Callable[..., str]) -> None:
-    webhook = hook("http://127.0.0.1:1/")
-    group(service)
-    late, other = _outbox(service, -1), _outbox(service, 60)
-    (lost,) = late.claim_ready(lambda row: 10)
-    (held,) = other.claim_ready(lambda row: 10)
-    assert lost.delivery["id"] == held.delivery["id"]
-    outcome = Outcome(lost, now(), 0.1, 500, "", "", False)
-    assert late.record([outcome]) == [outcome]
-    late.release([lost])
-    assert states(service, webhook) == ["queued"] and deliveries(service, webhook)[0].claimed_by is not None
-    assert other.record([Outcome(held, now(), 0.1, 200, "", "", True)]) == []
-    assert states(service, webhook) == ["succeeded"]
-
-
-def test_two_workers_claim_nothing_twice(service: Service, hook: Callable[..., str]) -> None:
-    hook("http://127.0.0.1:1/")
-    groups(service, 60)
-    found: list[int] = []
-
-    def claim() -> None:
-        outbox = _outbox(service, 60)
-        while got := outbox.claim_ready(lambda row: 7):
-            found.extend(item.delivery["id"] for item in got)
-
-    threads = [threading.Thread(target=claim) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == len(set(found)) and len(found) >= 54, "what another one is just claiming is passed over"
-
-
-@contextlib.contextmanager
-def claiming(service: Service, count: int) -> Iterator[set[int]]:
-    """Another worker in the middle of a claim of the first deliveries: it has locked them and not committed. On SQLite,
-    which has one writer at a time, it has committed.
-    """
-    queued = sa.select(_delivery.c.id).where(_delivery.c.state == "queued")
-    first = queued.order_by(_delivery.c.due, _delivery.c.id).limit(count)
-    if service.registry.dialect == "sqlite":
-        yield {item.delivery["id"] for item in _outbox(service, 60).claim_ready(lambda row: count)}
-        return
-    keys = [key for (key,) in service.rows(first)]
-    with service.engine.connect() as connection, connection.begin():
-        for key in keys:  # MariaDB would read, and lock, the whole of a small table for several keys
-            connection.execute(sa.select(_delivery.c.id).where(_delivery.c.id == key).with_for_update())
-        yield set(keys)
-
-
-def test_a_claim_passes_those_that_another_worker_is_claiming(service: Service, hook: Callable[..., str]) -> None:
-    """It does not wait for the other worker, and takes as many from behind them."""
-    hook("http://127.0.0.1:1/")
-    groups(service, 12)
-    with claiming(service, 5) as others:
-        found = {item.delivery["id"] for item in _outbox(service, 60).claim_ready(lambda row: 5)}
-        assert len(others) == len(found) == 5 and not others & found
-
-
-def test_a_claim_takes_of_some_webhooks_and_the_next_one_of_others(service: Service, hook: Callable[..., str]) -> None:
-    hooks = {uuid.UUID(hook(f"http://127.0.0.1:1/{n}")) for n in range(MAX_WEBHOOKS + 3)}
-    groups(service, 2)
-    outbox = _outbox(service, 60)
-    first = [item.webhook["id"] for item in outbox.claim_ready(lambda row: 1)]
-    second = [item.webhook["id"] for item in outbox.claim_ready(lambda row: 1)]
-    assert len(first) == MAX_WEBHOOKS and set(first) | set(second) == hooks
-
-
-def test_a_claim_takes_the_same_statements_whatever_waits(
-    service: Service, hook: Callable[..., str], statements: Any
-) -> None:
-    hook("http://127.0.0.1:1/")
-    outbox = _outbox(service, 60)
-    for count in (2, 30):
-        groups(service, count)
-        with statements() as found:
-            assert outbox.claim_ready(lambda row: 1)
-        assert len(found) == (2 if service.registry.dialect == "postgresql" else 5)
-        assert outbox.next_due() is not None
-
-
-def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(
-    service: Service, hook: Callable[..., str]
-) -> None:
-    def answer(handler: Any, request: Received) -> None:
-        if len(receiver.received) > 3:
-            stopping.wait(60)
-        say(handler, 200)
-
-    stopping = threading.Event()
-    with Receiver(answer) as receiver:
-        webhook = hook(receiver)
-        groups(service, 60)
-        worker = Deliverer(service.engine, service.registry)
-        worker.poll()
-        receiver.wait(4)
-        stopper = threading.Thread(target=worker.stop, args=(60,))
-        stopper.start()
-        while not worker._stopping:
-            time.sleep(0.01)
-        stopping.set()
-        stopper.join()
-        rows = deliveries(service, webhook)
-        assert sum(row.state == "succeeded" for row in rows) == len(receiver.received) < 60
-        assert all(row.claimed_by is None for row in rows)
-        deliver(service)
-        assert len(receiver.received) == 60
-    assert set(states(service, webhook)) == {"succeeded"}
-
-
 # -- webhooks that change meanwhile
 
 
@@ -737,7 +478,7 @@ def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(
     with Receiver() as receiver:
         hook(receiver)
         group(service)
-        assert len(_outbox(service, 3).claim_ready(lambda row: 10)) == 1
+        assert len(outbox_of(service, 3).claim_ready(lambda row: 10)) == 1
         with working(service, tmp_path):
             group(service)
             receiver.wait(2)
