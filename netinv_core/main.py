@@ -214,7 +214,6 @@ def _wsgi_app(
         if tracing:
             tracing.listen(server)
     config.registry.netinv_sessions = session_factory(engine)
-    config.include("netinv_core.http.kept_sorting")
     config.include("netinv_core.http.routes_mapper")
     config.include("pyramid_tm")
     config.include("netinv_core.telemetry.routes")
