@@ -27,9 +27,9 @@ class Chars(TypeDecorator[str]):
     """A short string of at most ``length`` characters, compared by code point.
 
     With ``canonical``, a function from any notation of a value to the one that is stored, filters, constraints and
-    references find the value in each notation. It raises ``ValueError`` for what is no value. ``parts`` does the same
-    for lookups of a part: ``parts(text, starts, ends)`` returns the stored notations that a part may have, which
-    ``starts`` or ``ends`` the value; none where the text can be no part.
+    references find the value in each notation. It raises ``ValueError`` for other texts. ``parts`` serves lookups of a
+    part (``ic``, ``isw``, ``iew`` …): ``parts(text, starts, ends)`` returns the stored notations of a part that begins
+    the value (``starts``) or ends it (``ends``); an empty list if the text cannot be a part.
     """
 
     impl = String

@@ -13,12 +13,12 @@ from netinv_core.testing import Case, Samples, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_web.objects.details import own_tabs
 from netinv_web.paths import endpoint_at, object_path, page_path
-from netinv_web.testing import hostile_doors, hostile_values
+from netinv_web.testing import hostile_outputs, hostile_values
 from netinv_web.testing.browser import Browser
 
 MAX_LIST_STATEMENTS = 8
 MAX_OBJECT_STATEMENTS = 10
-ROUNDS_OF_DOORS = (0, 5)  # of hostile values, after which all doors are opened
+ROUNDS_OF_OUTPUTS = (0, 5)  # of hostile values, after which all outputs are read
 
 
 class PageCase:
@@ -219,8 +219,8 @@ def hostile_values_fail_no_page_and_stay_text(case: PageCase) -> None:
             hostile_values.open_everything(case.browser, showing if number % 3 == 0 else showing[:3])
             for media_type in ("csv", "yaml"):
                 case.service.api.send("GET", case.endpoint.path, query={"id": item["id"], "format": media_type})
-            if number in ROUNDS_OF_DOORS:
-                hostile_doors.open_doors(case.service, case.browser, case.endpoint, item)
+            if number in ROUNDS_OF_OUTPUTS:
+                hostile_outputs.read_outputs(case.service, case.browser, case.endpoint, item)
     finally:
         for name, value in before.items():
             case.service.api.patch(path, {name: value}, status=(200, 400, 404))

@@ -91,7 +91,7 @@ def test_a_successful_delete_is_204_with_an_empty_body(api: Api, unique: Unique)
 
 @pytest.fixture(scope="module")
 def crowd(service: Service) -> str:
-    """What the names of 1001 tags start with."""
+    """Prefix of the names of 1001 tags."""
     word = service.unique()
     service.api.post(
         "/api/extras/tags/",

@@ -15,7 +15,7 @@ ENDS = ("Alpha", "alpha", "Beta", "beta bloc")
 
 @pytest.fixture(scope="module")
 def word(service: Service) -> str:
-    """What the names of this module's tenants start with, of which two have a group and a description."""
+    """Prefix of the names of this module's tenants; two have a group and a description."""
     word = service.unique()
     group = service.api.post(GROUPS, {"name": word, "slug": word})
     service.api.post(

@@ -16,7 +16,7 @@ TENANTS = "/api/tenancy/tenants/"
 
 @pytest.fixture(scope="module")
 def word(service: Service) -> str:
-    """What the names of 60 tenants start with, more than are on a page of the default size."""
+    """Prefix of the names of 60 tenants, more than are on a page of the default size."""
     word = service.unique()
     service.api.post(TENANTS, [{"name": f"{word} {number:02}"} for number in range(60)])
     return word

@@ -16,7 +16,7 @@ WITH_CONTEXT = ("dcim.device", "virtualization.virtualmachine")
 
 @pytest.fixture(scope="module")
 def word(service: Service) -> str:
-    """What the names of five tenants start with; ``name__isw`` finds them."""
+    """Prefix of the names of five tenants; ``name__isw`` finds them."""
     word = service.unique()
     service.api.post(TENANTS, [{"name": f"{word} {number}"} for number in range(5)])
     return word
@@ -116,7 +116,7 @@ def ends(api: Api, unique: Unique) -> tuple[Any, list[Any]]:
 
 
 def related(api: Api, thing: Any, relationship: Any) -> Any:
-    """What an object shows of the relationship."""
+    """The relationship as an object shows it."""
     return api.get(thing["url"], {"include": "relationships"})["relationships"][relationship["slug"]]
 
 

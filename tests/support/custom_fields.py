@@ -52,7 +52,7 @@ def values(api: Api, shown: Any, **options: Any) -> Any:
 
 
 def refused(api: Api, shown: Any, slug: str, value: Any) -> str:
-    """What a PATCH of one value is answered with, when it is refused."""
+    """The error of a PATCH with one value that is refused, without the name of its field."""
     (message,) = api.patch(shown["url"], {"custom_fields": {slug: value}}, status=400)["__all__"]
     assert message.startswith(f"Invalid value for custom field '{slug}': ")
     return str(message.partition(": ")[2])

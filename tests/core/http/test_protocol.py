@@ -21,7 +21,7 @@ SUPPORTED = "Supported versions are 1.2, 1.3, 1.4, 1.5, 1.6"
 
 @pytest.fixture(scope="module")
 def word(service: Service) -> str:
-    """What the names of this module's seven tenants start with; ``q`` finds them by it."""
+    """Prefix of the names of this module's seven tenants; ``q`` finds them by it."""
     word = service.unique()
     service.api.post(TENANTS, [{"name": f"{word} {number}"} for number in range(7)])
     return word

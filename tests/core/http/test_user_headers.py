@@ -104,7 +104,7 @@ def test_export_templates(
 @each_value
 @pytest.mark.parametrize("field", ["http_content_type", "additional_headers", "secret", "payload_url"])
 def test_webhooks(service: Service, made: list[str], unique: Unique, field: str, value: str) -> None:
-    """What a webhook sends has clean headers, whether they are written out or rendered from the object."""
+    """Requests of webhooks have clean headers, written out or rendered from the object."""
     from netinv_extras.webhooks import payload, preview
 
     texts = {
@@ -153,7 +153,7 @@ def test_names_in_locations_and_files(
 
 @each_value
 def test_requests(sender: Sender, value: str) -> None:
-    """What a request sends and an answer may repeat."""
+    """Headers, queries, paths and cookies of a request, which an answer may repeat."""
     raw, encoded = value.replace("\r", "").replace("\n", "").replace("\x00", ""), quoted(value)[:8000]
     for name in READ_HEADERS:
         _, headers = sender.send("GET", f"{ROLES}?limit=1", **{name.replace("-", "_"): raw})

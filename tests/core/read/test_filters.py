@@ -26,7 +26,7 @@ ROWS = {
 
 @pytest.fixture(scope="module")
 def word(service: Service) -> str:
-    """What the names of this module's tenants start with."""
+    """Prefix of the names of this module's tenants."""
     word = service.unique()
     group = service.api.post("/api/tenancy/tenant-groups/", {"name": f"{word} g"})["id"]
     bodies = [

@@ -55,7 +55,7 @@ def associate(api: Api) -> Any:
 
 
 def shown(api: Api, thing: Any, relationship: Any, **options: Any) -> Any:
-    """What an object shows of a relationship."""
+    """The relationship as an object shows it."""
     return api.get(thing["url"], {"include": "relationships"}, **options)["relationships"][relationship["slug"]]
 
 
@@ -65,7 +65,7 @@ def others(api: Api, thing: Any, relationship: Any, side: str) -> list[str]:
 
 
 def put(api: Api, thing: Any, relationship: Any, side: str, objects: Any, **options: Any) -> Any:
-    """What a PATCH of one side of a relationship is answered with."""
+    """The answer to a PATCH of one side of a relationship."""
     return api.patch(thing["url"], {"relationships": {relationship["slug"]: {side: {"objects": objects}}}}, **options)
 
 

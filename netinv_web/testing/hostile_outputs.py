@@ -1,4 +1,6 @@
-"""Other doors than list, object page and files through which the stored values of an object leave the service."""
+"""Outputs with the stored values of an object beside list, object page and files: GraphQL, search, forms, change log,
+webhook messages.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ MEMBERS = '{__type(name:"%s"){fields{name type{kind}}}}'
 
 
 @contextlib.contextmanager
-def told(service: Service, label: str) -> Iterator[list[str]]:
+def webhooks_about(service: Service, label: str) -> Iterator[list[str]]:
     """Webhooks about objects of a type, one with the default body and one with a template: the ids, until the end."""
     common = {"content_types": [label], "type_create": True, "type_update": True, "enabled": False}
     made: list[str] = []
@@ -38,8 +40,8 @@ def told(service: Service, label: str) -> Iterator[list[str]]:
             service.api.delete(f"{WEBHOOKS}{key}/")
 
 
-def open_doors(service: Service, browser: Browser, endpoint: Endpoint, item: dict[str, Any]) -> None:
-    """Opens all doors: none fails, and none shows a value as markup."""
+def read_outputs(service: Service, browser: Browser, endpoint: Endpoint, item: dict[str, Any]) -> None:
+    """Reads all outputs: none fails, and none shows a value as markup."""
     _ask_graphql(service, endpoint, item)
     included = sorted({"config_context", "computed_fields", "relationships"} & endpoint.opt_in)
     service.api.get(endpoint.path, [("id", item["id"]), *(("include", name) for name in included)])
@@ -47,7 +49,7 @@ def open_doors(service: Service, browser: Browser, endpoint: Endpoint, item: dic
     _search(service, browser, item)
     _fill_forms(browser, endpoint, item)
     if endpoint.resource.recorded:
-        _look_back(service, browser, endpoint, item)
+        _read_changes(service, browser, endpoint, item)
 
 
 def _ask_graphql(service: Service, endpoint: Endpoint, item: dict[str, Any]) -> None:
@@ -96,8 +98,8 @@ def _fill_forms(browser: Browser, endpoint: Endpoint, item: dict[str, Any]) -> N
         assert "This part failed" not in page.text, page.request.path_qs
 
 
-def _look_back(service: Service, browser: Browser, endpoint: Endpoint, item: dict[str, Any]) -> None:
-    """Reads the changes of the object, the messages about them, and takes the last one back."""
+def _read_changes(service: Service, browser: Browser, endpoint: Endpoint, item: dict[str, Any]) -> None:
+    """Reads the change log of the object and the webhook messages about it, and undoes its last update."""
     of_object = {"changed_object_id": item["id"], "limit": 3}
     changes = service.api.get(CHANGES, of_object)["results"]
     for media_type in ("csv", "yaml"):
@@ -106,7 +108,7 @@ def _look_back(service: Service, browser: Browser, endpoint: Endpoint, item: dic
     service.api.send("GET", f"{endpoint.path}{item['id']}/history/")
     newest = f"/extras/object-changes/{changes[0]['id']}/"
     hostile_values.open_everything(browser, [f"/extras/object-changes/?changed_object_id={item['id']}", newest])
-    with told(service, endpoint.label) as webhooks:
+    with webhooks_about(service, endpoint.label) as webhooks:
         paths = [f"/extras/webhooks/{key}/message/" for key in webhooks]
         hostile_values.open_everything(browser, paths)
         for path in paths:
