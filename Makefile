@@ -19,7 +19,7 @@ PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 # Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install run test coverage test-all bench compare lint lock docs dist clean
+.PHONY: help install run test coverage test-all bench trace compare lint lock docs dist clean
 
 help:      ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## */\t/' | expand -t 12
@@ -71,6 +71,9 @@ test-all: $(PLUGINS) $(PROVIDER) $(LDAP)  ## run the rest on SQLite, the tests i
 
 bench: install  ## run the benchmark on PostgreSQL (BENCH="--sqlite --json out.json …", see BENCH=--help)
 	$(BIN)/python -m bench $(BENCH)
+
+trace: install  ## functions, files and SQL statements that requests enter (TRACE="--functions --only PATCH")
+	$(BIN)/python -m bench.trace $(TRACE)
 
 compare: install  ## compare the answers of two services (COMPARE="http://reference http://netinv --only dcim.*", see COMPARE=--help)
 	$(BIN)/python -m compare $(COMPARE)
