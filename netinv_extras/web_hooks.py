@@ -53,7 +53,7 @@ def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 @hookimpl
 def netinv_web_background(registry: Registry) -> Any:
     """Runs tasks of pages as jobs."""
-    from netinv_extras.web import background
+    from netinv_extras.jobs.web import background
 
     return background.BACKGROUND
 
@@ -63,7 +63,7 @@ def netinv_jobs(registry: Registry) -> Iterable[type]:
     """The job that runs tasks of pages, where there are pages."""
     if not hasattr(registry.hooks, "netinv_web_background"):
         return []
-    from netinv_extras.web import background
+    from netinv_extras.jobs.web import background
 
     return [background.RunTask]
 
@@ -71,7 +71,7 @@ def netinv_jobs(registry: Registry) -> Iterable[type]:
 @hookimpl
 def netinv_web_exports(request: Any, endpoint: Endpoint) -> Iterable[Any]:
     """The export templates of the list's content type."""
-    from netinv_extras.web import exports
+    from netinv_extras.templates.web import exports
 
     return exports.exports_of(request, endpoint)
 
@@ -79,7 +79,7 @@ def netinv_web_exports(request: Any, endpoint: Endpoint) -> Iterable[Any]:
 @hookimpl
 def netinv_web_snippets(registry: Registry) -> Iterable[Any]:
     """The GraphQL query for what a page shows."""
-    from netinv_extras.web import graphql_snippet
+    from netinv_extras.graphql.web import snippet as graphql_snippet
 
     return [graphql_snippet.snippet]
 
@@ -87,7 +87,7 @@ def netinv_web_snippets(registry: Registry) -> Iterable[Any]:
 @hookimpl
 def netinv_web_undo(request: Request) -> str | None:
     """The page that undoes a request."""
-    from netinv_extras.web import undo
+    from netinv_extras.changelog.web import undo
 
     return undo.path_for(request)
 

@@ -459,7 +459,7 @@ def third_party(package: str) -> Iterator[tuple[str, set[str]]]:
             if top not in sys.stdlib_module_names and top != package:
                 distributions = ["zope.sqlalchemy"] if name.startswith("zope.sqlalchemy") else providers.get(top, [top])
                 place = path.relative_to(REPOSITORY / package)
-                extra = EXTRAS.get(place.as_posix()) or EXTRAS.get(place.parts[0], "")
+                extra = next((EXTRAS[name] for name in (place.as_posix(), *place.parts) if name in EXTRAS), "")
                 yield extra, distribution_names(distributions)
 
 

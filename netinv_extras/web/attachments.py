@@ -30,27 +30,38 @@ from netinv_web.paths import object_path
 
 TAGS, IMAGE = "tags", "extras.imageattachment"
 MAX_IMAGES = 24  # thumbnails of a panel
-TEMPLATES = "netinv_extras:web/templates/"
+TEMPLATES = "netinv_extras:{}/web/templates/{}.jinja2"
+IMAGES = TEMPLATES.format("image_attachments", "images")
+FACT_GROUPS = "netinv_extras:web/templates/fact_groups.jinja2"
 
 
 def panels_of(endpoint: Endpoint) -> list[Panel]:
     """The panels of a resource's objects."""
     panels = []
     if CUSTOM_FIELDS in endpoint.fields:
-        template = f"{TEMPLATES}fact_groups.jinja2"
+        template = FACT_GROUPS
         panels.append(Panel("custom-fields", "Custom fields", custom_fields, "main", template=template, position=300))
     if TAGS in endpoint.fields:
-        panels.append(Panel("tags", "Tags", tags, template=f"{TEMPLATES}tags.jinja2", position=100))
+        panels.append(Panel("tags", "Tags", tags, template=TEMPLATES.format(TAGS, TAGS), position=100))
     if RELATIONSHIPS in endpoint.fields:
-        template = f"{TEMPLATES}relationships.jinja2"
+        template = TEMPLATES.format(RELATIONSHIPS, RELATIONSHIPS)
         panels.append(
             Panel("relationships", "Relationships", relationships, lazy=True, template=template, position=310)
         )
     if computed_fields.NAME in endpoint.fields:
-        template = f"{TEMPLATES}fact_groups.jinja2"
+        template = FACT_GROUPS
         panels.append(Panel("computed-fields", "Computed fields", computed, lazy=True, template=template, position=320))
     if has_images(endpoint):
-        panels.append(Panel("images", "Images", images, lazy=True, template=f"{TEMPLATES}images.jinja2", position=330))
+        panels.append(
+            Panel(
+                "images",
+                "Images",
+                images,
+                lazy=True,
+                template=IMAGES,
+                position=330,
+            )
+        )
     return panels
 
 

@@ -25,10 +25,10 @@ from netinv_extras.custom_fields.values import (
     URL,
     Definition,
 )
+from netinv_extras.dynamic_groups.web import filters as group_filters
 from netinv_extras.relationships.field import Relationships
 from netinv_extras.relationships.sides import Side, sides_of
 from netinv_extras.tags import Tags
-from netinv_extras.web import group_filters
 from netinv_web.forms.control_values import parse_json
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey, type_choices
 

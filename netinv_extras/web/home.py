@@ -9,9 +9,10 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
+from netinv_extras.changelog.web import recent_changes
 from netinv_extras.jobs.schedules import ScheduledJob, waiting
-from netinv_extras.web import delivery_queue, recent_changes
 from netinv_extras.webhooks.deliveries import FAILED, WebhookDelivery
+from netinv_extras.webhooks.web import delivery_queue
 from netinv_web.extensions import Attention, Widget
 from netinv_web.menu import may
 from netinv_web.paths import page_path
@@ -21,7 +22,7 @@ WIDGETS = (
         "recent-changes",
         "Recently changed",
         recent_changes.content,
-        template="netinv_extras:web/templates/recent_changes.jinja2",
+        template="netinv_extras:changelog/web/templates/recent_changes.jinja2",
         position=200,
     ),
 )

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from netinv_core.endpoint import Endpoint
+from netinv_extras.changelog.web import history
+from netinv_extras.changelog.web.changes import CHANGE
+from netinv_extras.config_contexts.web import tab as config_context_tab
+from netinv_extras.dynamic_groups.web import filters as group_filters
+from netinv_extras.dynamic_groups.web import tab as groups_tab
+from netinv_extras.notes.web import page as notes
 from netinv_extras.tags import Tags
-from netinv_extras.web import attachments, config_context_tab, group_filters, groups_tab, history, links, notes
-from netinv_extras.web.changes import CHANGE
+from netinv_extras.templates.web import links
+from netinv_extras.web import attachments
 from netinv_web.bulk.selection import FIELDS
 from netinv_web.extensions import Action, ListTab, Panel, Tab
 from netinv_web.lists.selection import SELECTION

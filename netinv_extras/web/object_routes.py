@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from netinv_core.http.traversal import root_of
-from netinv_extras.web import history, links, notes, undo
+from netinv_extras.changelog.web import history, undo
+from netinv_extras.notes.web import page as notes
+from netinv_extras.templates.web import links
 
 
 def includeme(config: Any) -> None:

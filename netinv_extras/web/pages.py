@@ -6,7 +6,13 @@ from typing import Any
 
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.http.traversal import root_of
-from netinv_extras.web import delivery_queue, git_syncs, graphql_page, job_forms, job_results, plans, webhook_messages
+from netinv_extras.git.web import syncs as git_syncs
+from netinv_extras.graphql.web import page as graphql_page
+from netinv_extras.jobs.web import forms as job_forms
+from netinv_extras.jobs.web import results as job_results
+from netinv_extras.plans.web import panel as plans
+from netinv_extras.webhooks.web import delivery_queue
+from netinv_extras.webhooks.web import messages as webhook_messages
 
 
 def includeme(config: Any) -> None:

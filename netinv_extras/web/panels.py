@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from netinv_core.endpoint import Endpoint
-from netinv_extras.web import delivery_panels, git_syncs, job_results, plans, webhook_messages
+from netinv_extras.git.web import syncs as git_syncs
+from netinv_extras.jobs.web import results as job_results
+from netinv_extras.plans.web import panel as plans
+from netinv_extras.webhooks.web import delivery_panels
+from netinv_extras.webhooks.web import messages as webhook_messages
 from netinv_web.extensions import Panel
 
 PANELS = {
@@ -13,7 +17,7 @@ PANELS = {
             "Attempts",
             delivery_panels.attempts,
             side="main",
-            template="netinv_extras:web/templates/delivery_attempts.jinja2",
+            template="netinv_extras:webhooks/web/templates/delivery_attempts.jinja2",
             position=100,
         ),
         Panel(
@@ -21,14 +25,14 @@ PANELS = {
             "Request",
             delivery_panels.message,
             side="main",
-            template="netinv_extras:web/templates/webhook_message.jinja2",
+            template="netinv_extras:webhooks/web/templates/webhook_message.jinja2",
             position=200,
         ),
         Panel(
             "lane",
             "Order",
             delivery_panels.lane,
-            template="netinv_extras:web/templates/delivery_lane.jinja2",
+            template="netinv_extras:webhooks/web/templates/delivery_lane.jinja2",
             position=300,
         ),
     ),
@@ -37,7 +41,7 @@ PANELS = {
             "deliveries",
             "Deliveries",
             webhook_messages.panel,
-            template="netinv_extras:web/templates/webhook_panel.jinja2",
+            template="netinv_extras:webhooks/web/templates/webhook_panel.jinja2",
             position=100,
         ),
     ),
@@ -46,7 +50,11 @@ PANELS = {
     ),
     "extras.job": (
         Panel(
-            "run", "Run", job_results.job_panel, template="netinv_extras:web/templates/job_panel.jinja2", position=100
+            "run",
+            "Run",
+            job_results.job_panel,
+            template="netinv_extras:jobs/web/templates/job_panel.jinja2",
+            position=100,
         ),
     ),
     "extras.jobresult": (
@@ -58,7 +66,7 @@ PANELS = {
             "approval",
             "Schedule",
             job_results.schedule_panel,
-            template="netinv_extras:web/templates/schedule_panel.jinja2",
+            template="netinv_extras:jobs/web/templates/schedule_panel.jinja2",
             position=100,
         ),
     ),

@@ -1,0 +1,1 @@
+"""Pages of custom links and export templates."""
