@@ -10,7 +10,7 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netinv_core.app import App
+    from netinv_core.app import App, Feature
     from netinv_core.auth import permissions
     from netinv_core.auth.models import User
     from netinv_core.auth.security_policy import API_ACCESS, AUTHENTICATED
@@ -130,6 +130,7 @@ __all__ = [
     "Draft",
     "Effects",
     "Endpoint",
+    "Feature",
     "FieldFactory",
     "Filter",
     "Finding",
@@ -230,7 +231,7 @@ __all__ = [
 ]
 
 _NAMES = {
-    "netinv_core.app": "App",
+    "netinv_core.app": "App Feature",
     "netinv_core.auth": "permissions",
     "netinv_core.auth.models": "User",
     "netinv_core.auth.security_policy": "API_ACCESS AUTHENTICATED",

@@ -206,7 +206,7 @@ class Endpoint:
     def incoming_foreign_keys(self) -> tuple[IncomingForeignKey, ...]:
         """The foreign keys of all models that refer to this one; complete once the registry is."""
         keys = []
-        for child in self.registry.endpoints.values():
+        for child in self.registry.stored():
             for attribute, column in child.table.c.items():
                 link = column_info(column).foreign_key
                 if link is not None and self.registry.target(link) is self:
@@ -301,7 +301,7 @@ class Endpoint:
     def build(self) -> None:
         """Builds the fields of the resource (id, display, url, columns, declared fields), and its relations."""
         function, *display = self.resource.display
-        registry = self.registry
+        registry, columns = self.registry, self.registry.served_columns(self)
         built: dict[str, fields.Field] = {}
         read_only = dataclasses.replace(column_info(self.table.c.id), read_only=True)
         key = fields.from_column(registry, "id", self.table.c.id, read_only)
@@ -312,14 +312,14 @@ class Endpoint:
                 name="display", function=function, paths=tuple(display), openapi={"type": "string"}
             )
         built["url"] = fields.SubresourceUrl(name="url", endpoint=self)
-        for attribute, column in self.table.c.items():
+        for attribute, column in columns:
             field = fields.from_column(registry, attribute, column, column_info(column))
             if field is not None and field.name not in built:
                 built[field.name] = field
         for factory in self.resource.field_factories:
             built[factory.name] = factory.make(registry, self)
         self.fields = {name: field for name, field in built.items() if name not in self.resource.omit}
-        for attribute, column in self.table.c.items():
+        for attribute, column in columns:
             link = column_info(column).foreign_key
             if link is not None:
                 self.relations[attribute.removesuffix("_id")] = relations.forward(registry, attribute, link)

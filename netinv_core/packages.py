@@ -12,7 +12,8 @@ import importlib.metadata
 import importlib.util
 import logging
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import types
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,6 +24,7 @@ from netinv_core.app import App
 
 ENTRY_POINTS = "netinv"
 CORE = "core"  # the entry point without which there is no service
+CASCADES = "netinv_generic_cascades"  # the hook of disabled features that is called
 FILE_PREFIX = "netinv_plugin_"  # of the module names of plugins that are one file
 log = logging.getLogger(__name__)
 
@@ -155,21 +157,22 @@ def _load_file(path: Path, packages: Packages) -> ModuleType:
 def app_of(module: Any) -> App | None:
     """The application of a hook module; ``None`` when it has none.
 
-    :raises TypeError: when the hook returns anything else, or a setting is not a pair of a reader and a default
+    :raises TypeError: when the hook returns anything else, a feature is none, or a setting is not a pair of a reader
+        and a default
     """
     if not hasattr(module, "netinv_app"):
         return None
     app = module.netinv_app()
     if not isinstance(app, App):
         raise TypeError(f"netinv_app returns {type(app).__name__} instead of App")
-    for name, definition in app.settings.items():
+    for name, definition in app.every_setting().items():
         if not (isinstance(definition, tuple) and len(definition) == 2 and callable(definition[0])):
             raise TypeError(f"the setting {name} is not a pair of a reader and a default")
     return app
 
 
 def apps_of(modules: Sequence[tuple[str, Any]]) -> dict[str, App]:
-    """The applications of hook modules, by package.
+    """The applications of hook modules with all of their features, by package.
 
     :raises PackageError: when a package fails to give its application
     """
@@ -178,8 +181,24 @@ def apps_of(modules: Sequence[tuple[str, Any]]) -> dict[str, App]:
         with errors_of(name):
             app = app_of(module)
             if app is not None:
-                apps[name] = app
+                apps[name] = app.without(())
     return apps
+
+
+def implementations(name: str, module: Any, disabled: Collection[str]) -> list[tuple[str, Any]]:
+    """The modules with the hook implementations of a package by name, in the order in which pluggy has to get them:
+    those of its features, the first of which is called first, then its own.
+
+    Of a disabled feature, the cascades remain: what it attached to objects is deleted together with them.
+    """
+    app = app_of(module)
+    found = [(name, module)]
+    for full_name, feature_module in app.modules().items() if app is not None else ():
+        if full_name not in disabled:
+            found.append((full_name, feature_module))
+        elif hasattr(feature_module, CASCADES):
+            found.append((full_name, types.SimpleNamespace(**{CASCADES: getattr(feature_module, CASCADES)})))
+    return found[::-1]
 
 
 def _unmet(distribution: importlib.metadata.Distribution) -> str | None:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from netinv_core import hookspecs
-from netinv_core.app import App
+from netinv_core.app import DISABLED, App, feature_of
 from netinv_core.auth import providers
 from netinv_core.caches import BoundedCache, CacheCounts
 from netinv_core.confidential import refuse_confidential
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
-from netinv_core.models.columns import ForeignKeyInfo
-from netinv_core.packages import FailedPackage, app_of, errors_of
+from netinv_core.models.columns import ForeignKeyInfo, column_info
+from netinv_core.packages import FailedPackage, app_of, errors_of, implementations
 from netinv_core.read import search
 from netinv_core.read.union import Union
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.read.counts import CachedCount
     from netinv_core.read.plan import Plan
+    from netinv_core.resource import Resource
     from netinv_core.write.referring_rules import Referring
 
 
@@ -69,7 +70,10 @@ class Registry:
         self.apps: dict[str, App] = {}
         self.packages: dict[str, str] = {}  # name of the package by that of its application
         self.broken = list(broken)
+        self.disabled = frozenset(self.settings.get(DISABLED, ()))  # full names of features
         self.endpoints: dict[str, Endpoint] = {}
+        # Those of disabled features, which are not served. Their rows are still deleted with those they refer to.
+        self.unserved: dict[str, Endpoint] = {}
         self.by_path: dict[tuple[str, str], Endpoint] = {}
         self.by_table: dict[Any, Endpoint] = {}
         self.manager = pluggy.PluginManager("netinv")
@@ -77,6 +81,7 @@ class Registry:
         self.list_formats: dict[str, ListFormat] = {}
         self.search_providers: list[search.SearchProvider] = []
         self.identity_providers: dict[str, providers.IdentityProvider] = {}
+        self._packages_of_plugins: dict[str | None, str] = {}  # names of packages by those that pluggy has
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
         # Actions of permissions: those of the views of packages, and of :attr:`Resource.actions`.
@@ -133,34 +138,50 @@ class Registry:
         :raises PackageError: when the hooks are not as they are specified
         """
         with errors_of(name):
-            self.manager.register(module, name)
-            app = app_of(module)
-        if app is None:
+            whole = app_of(module)
+            for plugin_name, plugin in implementations(name, module, self.disabled):
+                self.manager.register(plugin, plugin_name)
+                self._packages_of_plugins[plugin_name] = name
+        if whole is None:
             return
+        app = whole.without(self.disabled)
         if app.name in self.apps:
             raise ValueError(f"two packages claim the application {app.name!r}")
         self.apps[app.name] = app
         self.packages[app.name] = name
         for resource in app.resources:
-            resource.freeze()
             self.permitted_actions.update(resource.actions)
-            endpoint = Endpoint(self, app, resource)
+            endpoint = self._endpoint(app, resource)
             if (app.name, resource.name) in self.by_path:
                 raise ValueError(f"two resources claim the path {endpoint.path!r}")
             self.by_path[app.name, resource.name] = endpoint
-            if resource.of is not None:
-                continue
-            if endpoint.label in self.endpoints:
-                raise ValueError(f"two resources claim the label {endpoint.label!r}")
-            self.endpoints[endpoint.label] = endpoint
-            self.by_table[endpoint.table] = endpoint
+            if resource.of is None:
+                self._add_label(endpoint, self.endpoints)
+        modules = whole.modules().items()
+        left_out = [feature_of(module) for full_name, module in modules if full_name in self.disabled]
+        for resource in (resource for feature in left_out for resource in feature.resources if resource.of is None):
+            self._add_label(self._endpoint(app, resource), self.unserved)
+
+    def _endpoint(self, app: App, resource: Resource) -> Endpoint:
+        resource.freeze()
+        return Endpoint(self, app, resource)
+
+    def _add_label(self, endpoint: Endpoint, endpoints: dict[str, Endpoint]) -> None:
+        """Adds an endpoint to those that are served, or to those that are not.
+
+        :raises ValueError: when another one has its label
+        """
+        if endpoint.label in self.endpoints or endpoint.label in self.unserved:
+            raise ValueError(f"two resources claim the label {endpoint.label!r}")
+        endpoints[endpoint.label] = endpoint
+        self.by_table[endpoint.table] = endpoint
 
     def freeze(self) -> Registry:
         """Completes every endpoint. All packages have to be added before.
 
         :raises PackageError: when a package fails
         """
-        every = list(self.by_path.values())
+        every = [*self.by_path.values(), *self.unserved.values()]
         steps = (
             Endpoint.build,
             Endpoint.link_reverse_relations,
@@ -194,12 +215,14 @@ class Registry:
         """The callers of a hook that call one package each, with the packages."""
         if hook not in self._hook_callers:
             plugins = dict(self.manager.list_name_plugin())
-            names = dict.fromkeys(item.plugin_name for item in reversed(getattr(self.hooks, hook).get_hookimpls()))
+            packages = self._packages_of_plugins
+            implemented = reversed(getattr(self.hooks, hook).get_hookimpls())
+            names = dict.fromkeys(packages[item.plugin_name] for item in implemented)
             self._hook_callers[hook] = [
                 (
                     name,
                     self.manager.subset_hook_caller(
-                        hook, [plugin for other, plugin in plugins.items() if other != name]
+                        hook, [plugin for other, plugin in plugins.items() if packages[other] != name]
                     ),
                 )
                 for name in names
@@ -222,11 +245,15 @@ class Registry:
         return formats
 
     def __getitem__(self, label: str) -> Endpoint:
-        return self.endpoints[label]
+        return self.endpoints.get(label) or self.unserved[label]
 
     def get(self, label: str) -> Endpoint | None:
-        """The endpoint of a label; ``None`` when its package is not installed."""
+        """The endpoint of a label; ``None`` when its package is not installed, or its feature disabled."""
         return self.endpoints.get(label)
+
+    def stored(self) -> list[Endpoint]:
+        """The endpoints of all models with rows, those of disabled features included."""
+        return [*self.endpoints.values(), *self.unserved.values()]
 
     def target(self, link: ForeignKeyInfo | None) -> Endpoint | None:
         """The endpoint of a foreign key's target; ``None`` when its package is not installed."""
@@ -235,6 +262,15 @@ class Registry:
         if isinstance(link.target, str):
             return self.endpoints.get(link.target)
         return self.by_table.get(link.target.__table__)
+
+    def served_columns(self, endpoint: Endpoint) -> list[tuple[str, Any]]:
+        """The columns of an endpoint by name; without references to disabled features, unless it belongs to one."""
+        columns = list(endpoint.table.c.items())
+        if endpoint.label in self.unserved:
+            return columns
+        targets = {name: self.target(column_info(column).foreign_key) for name, column in columns}
+        unserved = {name for name, target in targets.items() if target is not None and target.label in self.unserved}
+        return [(name, column) for name, column in columns if name not in unserved]
 
     def union(self, name: Any, parts: Callable[[], Iterable[Any]]) -> Union:
         """The cached UNION ALL of a name, built from ``parts`` when the cache does not hold it."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import logging
 import pathlib
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ from urllib.parse import urlsplit
 from pyramid.settings import asbool, aslist, falsey, truthy
 
 from netinv_core import drivers
+from netinv_core.app import DISABLED, feature_mistakes
 from netinv_core.net import addresses
 from netinv_core.packages import CORE, PackageError, errors_of
 from netinv_core.rates import rate
@@ -57,6 +60,17 @@ def networks(text: str) -> tuple[str, ...]:
     :raises ValueError: for anything else
     """
     return tuple(str(addresses.network(word)) for word in words(text))
+
+
+def targets(text: str) -> tuple[str, ...]:
+    """Networks, addresses and names of hosts with white space between them.
+
+    :raises ValueError: for anything else
+    """
+    for word in words(text.lower()):
+        if not re.fullmatch(r"(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?", word):
+            ipaddress.ip_network(word, strict=False)
+    return words(text.lower())
 
 
 def size(text: str) -> int:
@@ -172,6 +186,7 @@ OWN: SettingDefinitions = {
     "changelog_retention": (count, 90),
     "media_root": (str, "var/media"),
     "plugins_dir": (str, ""),
+    DISABLED: (words, ()),
     "max_upload_size": (size, 5 * 2**20),
     "server_timing": (flag, False),
     "allowed_hosts": (_hosts, ()),
@@ -252,6 +267,8 @@ def parse(
                 mistakes.append(f"the setting {full} has a value that cannot be read{shown}")
             except Exception as error:
                 raise PackageError(packages.get(name, CORE)) from error
+    if not incomplete:  # a feature that is not known may be one of a package that failed
+        mistakes += feature_mistakes(apps.values(), values[DISABLED])
     return values, mistakes
 
 

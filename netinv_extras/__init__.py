@@ -10,7 +10,6 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.app import App
 from netinv_core.changelog.change_set import Change
-from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
@@ -91,10 +90,6 @@ from netinv_extras.web_hooks import (
     netinv_web_undo,
     netinv_web_widgets,
 )
-from netinv_extras.webhooks import deliveries, enqueue
-from netinv_extras.webhooks import models as webhook_models
-from netinv_extras.webhooks import stats as webhook_stats
-from netinv_extras.webhooks.deliveries import webhook_deliveries
 
 if TYPE_CHECKING:
     import click
@@ -147,8 +142,6 @@ app = App(
         secrets.secrets_groups_associations,
         config_context_schemas,
         config_context_models.config_contexts,
-        webhook_models.webhooks,
-        webhook_deliveries,
         job_models.jobs,
         job_results.job_results,
         job_results.job_logs,
@@ -165,7 +158,6 @@ app = App(
         "netinv_extras.changelog.feed",
         "netinv_extras.changelog.history",
         "netinv_extras.changelog.revert",
-        "netinv_extras.webhooks.deliveries",
         "netinv_extras.graphql.views",
         "netinv_extras.dynamic_groups.members",
         "netinv_extras.git.views",
@@ -180,6 +172,7 @@ app = App(
     settings=settings.DEFINITIONS,
     distribution="netinv-extras",
     menu=MENU,
+    features=["netinv_extras.webhooks.feature"],
 )
 
 
@@ -290,12 +283,6 @@ def netinv_seed(uow: UnitOfWork) -> None:
 
 
 @hookimpl
-def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:
-    """Inserts of deliveries for matching webhooks."""
-    return enqueue.related_inserts(uow, changes)
-
-
-@hookimpl
 def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     """Enqueues runs of the jobs that changes start."""
     job_hooks.enqueue_jobs(uow, changes)
@@ -303,31 +290,29 @@ def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
 
 @hookimpl
 def netinv_change_effects(uow: UnitOfWork, changes: Sequence[Change]) -> Mapping[str, Effects]:
-    """Webhooks that the changes would send, and job hooks whose jobs they would run."""
-    return {"webhooks": enqueue.effects(uow, changes), "job_hooks": job_hooks.effects(uow, changes)}
+    """Job hooks whose jobs the changes would run."""
+    return {"job_hooks": job_hooks.effects(uow, changes)}
 
 
 @hookimpl
 def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
-    """Numbers of queued and failed webhook deliveries, and of pending and running jobs."""
-    return {"webhooks": webhook_stats.status(uow), "jobs": job_stats.status(uow)}
+    """Numbers of pending and running jobs."""
+    return {"jobs": job_stats.status(uow)}
 
 
 @hookimpl
 def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
-    """Metrics of webhook deliveries, by webhook, and of jobs."""
-    return [*webhook_stats.samples(uow), *job_stats.samples(uow)]
+    """Metrics of jobs."""
+    return job_stats.samples(uow)
 
 
 @hookimpl
 def netinv_commands() -> dict[str, list[click.Command]]:
-    """Commands for webhooks, jobs and plans."""
+    """Commands for jobs and plans."""
     from netinv_extras.jobs.commands import jobs
     from netinv_extras.plans import commands as plan_commands
-    from netinv_extras.webhooks.commands import webhooks as group
-    from netinv_extras.webhooks.listener import webhook_listener
 
-    return {"netinv": [group, webhook_listener, jobs, plan_commands.plan, plan_commands.apply]}
+    return {"netinv": [jobs, plan_commands.plan, plan_commands.apply]}
 
 
 @hookimpl
@@ -340,26 +325,18 @@ def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
 
 @hookimpl
 def netinv_retention(registry: Registry) -> Iterable[Retention]:
-    """Deliveries, plans, and results of jobs with their logs."""
-    return [deliveries.retention, plan_models.retention, job_results.retention]
+    """Plans, and results of jobs with their logs."""
+    return [plan_models.retention, job_results.retention]
 
 
 @hookimpl
 def netinv_tasks(registry: Registry) -> Iterable[Task]:
-    """Tasks that send webhook deliveries, sync Git repositories, find installed jobs, and run due jobs."""
+    """Tasks that sync Git repositories, find installed jobs, and run due jobs."""
     return [
-        Task(webhook_models.DELIVER, _deliver, crontab(), run_at_startup=True),
         Task(git_models.SYNC, _sync, crontab(), run_at_startup=True),
         Task("find_jobs", job_models.refresh_if_changed, crontab(), run_at_startup=True),
         Task(job_results.RUN, _run_jobs, crontab(), run_at_startup=True),
     ]
-
-
-def _deliver(engine: Engine, registry: Registry) -> None:
-    """Imports the webhook worker on first use, so that a service process does not load it."""
-    from netinv_extras.webhooks import worker as webhook_worker
-
-    webhook_worker.deliver(engine, registry)
 
 
 def _sync(engine: Engine, registry: Registry) -> None:

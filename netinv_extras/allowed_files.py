@@ -7,6 +7,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from netinv_core.settings import words
+
+
+def folders(text: str) -> tuple[str, ...]:
+    """Absolute paths of folders. The root is refused, because it would allow every file.
+
+    :raises ValueError: for anything else
+    """
+    paths = words(text)
+    if any(not Path(path).is_absolute() or os.path.normpath(path) in ("/", "//") for path in paths):
+        raise ValueError(text)
+    return tuple(map(os.path.normpath, paths))
+
 
 class NotAllowed(Exception):
     """Path outside of the allowed folders. The message does not reveal whether a file exists."""

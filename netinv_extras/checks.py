@@ -17,19 +17,16 @@ from netinv_core.registry import Registry
 from netinv_extras.config_contexts import limits
 
 MAX_LISTED = 10
-GUARDED = {"webhook_allow": "webhook guard", "git_allow": "Git guard"}
 
 
-def guards(registry: Registry) -> Iterator[Finding]:
+def guard(registry: Registry, setting: str, check: str) -> Finding:
     """Networks that users who write webhooks or Git repositories can have requests sent to."""
-    for name, check in GUARDED.items():
-        allowed = registry.settings[name]
-        wide = [word for word in allowed if _is_dangerous(word)]
-        if wide:
-            message = f"netinv.{name} allows {', '.join(wide)}: this machine, cloud metadata, or every address"
-            yield Finding(check, WARNING, message, "allow only the networks of the receivers")
-        else:
-            yield Finding(check, OK, f"besides public addresses, {len(allowed)} networks and hosts are allowed")
+    allowed = registry.settings[setting]
+    wide = [word for word in allowed if _is_dangerous(word)]
+    if wide:
+        message = f"netinv.{setting} allows {', '.join(wide)}: this machine, cloud metadata, or every address"
+        return Finding(check, WARNING, message, "allow only the networks of the receivers")
+    return Finding(check, OK, f"besides public addresses, {len(allowed)} networks and hosts are allowed")
 
 
 def _is_dangerous(word: str) -> bool:
@@ -41,20 +38,12 @@ def _is_dangerous(word: str) -> bool:
     return network.prefixlen == 0 or network.is_loopback or network.is_link_local
 
 
-def folders(registry: Registry) -> Iterator[Finding]:
-    """Folders that settings name."""
-    settings = registry.settings
-    yield from folder("Git folder", "netinv.git_root", settings["git_root"])
-    named = [
-        *(("netinv.webhook_ca_folders", path) for path in settings["webhook_ca_folders"]),
-        *(("netinv.secrets_file_folders", path) for path in settings["secrets_file_folders"]),
-        *(("netinv.jobs_root", path) for path in [settings["jobs_root"]] if path),
-    ]
+def missing_folders(named: Iterable[tuple[str, str]]) -> Iterator[Finding]:
+    """Folders that settings name and that do not exist, from pairs of a setting and a path."""
     for setting, path in named:
         if not Path(path).is_dir():
-            yield Finding(
-                "folders", PROBLEM, f"{setting}: there is no folder {path}", "create it, or correct the setting"
-            )
+            message = f"netinv.{setting}: there is no folder {path}"
+            yield Finding("folders", PROBLEM, message, "create it, or correct the setting")
 
 
 def git(registry: Registry) -> Finding:
@@ -79,4 +68,11 @@ def config_contexts(engine: Engine) -> Finding:
 
 def findings(engine: Engine, registry: Registry) -> Iterable[Finding]:
     """All findings of this package."""
-    return [*guards(registry), *folders(registry), git(registry), config_contexts(engine)]
+    settings = registry.settings
+    named = [
+        *(("secrets_file_folders", path) for path in settings["secrets_file_folders"]),
+        *(("jobs_root", path) for path in [settings["jobs_root"]] if path),
+    ]
+    git_folder = folder("Git folder", "netinv.git_root", settings["git_root"])
+    git_guard = guard(registry, "git_allow", "Git guard")
+    return [git_guard, *git_folder, *missing_folders(named), git(registry), config_contexts(engine)]

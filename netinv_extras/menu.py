@@ -15,8 +15,6 @@ MENU = (
             "scheduled-jobs",
             "job-hooks",
             "job-buttons",
-            "webhooks",
-            MenuEntry("Webhook deliveries", "/extras/webhook-deliveries/queue/", "extras.webhookdelivery"),
             "git-repositories",
             "plans",
         ],

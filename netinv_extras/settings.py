@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
-import os
-import re
-from pathlib import Path
-
+from netinv_core import settings
 from netinv_core.settings import SettingDefinitions, count, flag, seconds, size, words
-
-
-def targets(text: str) -> tuple[str, ...]:
-    """Parses networks, addresses and host names, separated by white space."""
-    for word in text.split():
-        if not re.fullmatch(r"(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?", word.lower()):
-            ipaddress.ip_network(word, strict=False)
-    return tuple(word.lower() for word in text.split())
-
-
-def folders(text: str) -> tuple[str, ...]:
-    """Parses absolute paths of folders. The root is refused, because it would allow every file."""
-    paths = words(text)
-    if any(not Path(path).is_absolute() or os.path.normpath(path) in ("/", "//") for path in paths):
-        raise ValueError(text)
-    return tuple(map(os.path.normpath, paths))
+from netinv_extras import allowed_files
 
 
 def protocols(text: str) -> tuple[str, ...]:
@@ -46,7 +27,7 @@ DEFINITIONS: SettingDefinitions = {
     "export_timeout": (seconds, 10.0),
     "git_root": (str, "var/git"),
     "git_protocols": (protocols, ("https", "http", "ssh")),
-    "git_allow": (targets, ()),
+    "git_allow": (settings.targets, ()),
     "git_jobs": (flag, False),
     "git_max_size": (size, 512 * 2**20),
     "git_timeout": (seconds, 120.0),
@@ -61,7 +42,7 @@ DEFINITIONS: SettingDefinitions = {
     "plan_retention": (count, 90),
     "job_lease": (seconds, 60.0),
     "secrets_env_prefixes": (words, ()),
-    "secrets_file_folders": (folders, ()),
+    "secrets_file_folders": (allowed_files.folders, ()),
     "template_timeout": (seconds, 2.0),
     "template_total_timeout": (seconds, 10.0),
     "template_memory": (_memory, 256 * 2**20),
@@ -69,11 +50,4 @@ DEFINITIONS: SettingDefinitions = {
     "template_max_size": (int, 100_000),
     "template_max_output": (int, 1_000_000),
     "template_pause": (seconds, 60.0),
-    "webhook_allow": (targets, ()),
-    "webhook_ca_folders": (folders, ()),
-    "webhook_connect_timeout": (seconds, 3.0),
-    "webhook_read_timeout": (seconds, 10.0),
-    "webhook_total_timeout": (seconds, 30.0),
-    "webhook_threads": (int, 32),
-    "webhook_delivery_retention": (count, 90),
 }

@@ -110,7 +110,7 @@ def netinv_web_widgets(registry: Registry) -> Iterable[Any]:
 
 @hookimpl
 def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Failed deliveries, and jobs that wait for approval."""
+    """Jobs that wait for approval."""
     from netinv_extras.web import home
 
-    return home.attention(request)
+    return [home.WAITING_JOBS]

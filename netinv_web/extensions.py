@@ -164,6 +164,20 @@ class Attention:
 
 
 @dataclasses.dataclass(frozen=True)
+class CountedAttention(Attention):
+    """An entry about the objects of the resource ``label`` that meet ``condition``, an SQL expression on its table. It
+    is shown if the user may view any of them.
+
+    ``text`` has ``{:,}`` in the place of their number; ``one`` is the sentence for a single one. The objects of all
+    entries are counted in one statement.
+    """
+
+    one: str = ""
+    label: str = ""
+    condition: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
 class FirstStep:
     """A way to begin, on the home page of an empty inventory; with ``method`` POST it is a button."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,7 +21,7 @@ from netinv_core.labels import description_of, plural_of
 from netinv_core.registry import Registry
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
-from netinv_web.extensions import Attention, FirstStep, extensions_of, items_for, render_safely
+from netinv_web.extensions import Attention, CountedAttention, FirstStep, extensions_of, items_for, render_safely
 from netinv_web.lists import pinned_views
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import declared_sections, may
@@ -48,7 +49,7 @@ def show(request: Request) -> dict[str, Any]:
     rendered = [(widget, render_safely(request, widget)) for widget in widgets]
     return {
         "tiles": pinned_views.tiles_of(request),
-        "attention": items_for(request, "netinv_web_attention", Attention, Attention),
+        "attention": attention(request),
         "counts": counts,
         "first_steps": first_steps(request, counts) if empty else [],
         "empty": empty,
@@ -95,6 +96,33 @@ def first_steps(request: Request, counts: list[ResourceCount]) -> list[FirstStep
     return steps + items_for(
         request, "netinv_web_first_steps", FirstStep, lambda text: FirstStep("Show the status", "/api/status/", text)
     )
+
+
+def attention(request: Request) -> list[Attention]:
+    """The entries of all packages; those that count objects take one statement together."""
+    items = items_for(request, "netinv_web_attention", Attention, Attention)
+    counts = _counted(request.uow, [item for item in items if isinstance(item, CountedAttention)])
+    shown = []
+    for item in items:
+        if not isinstance(item, CountedAttention):
+            shown.append(item)
+        elif number := counts.get(id(item)):
+            text = item.one if number == 1 else item.text.format(number)
+            shown.append(Attention(text, item.path, item.link_text))
+    return shown
+
+
+def _counted(uow: UnitOfWork, items: Sequence[CountedAttention]) -> dict[int, int]:
+    """The numbers of objects that the user may view, by ``id(entry)``; one statement, none without entries."""
+    served = [(item, uow.registry.get(item.label)) for item in items]
+    viewed = [(item, endpoint) for item, endpoint in served if endpoint is not None and may(uow, endpoint, "view")]
+    queries: list[Any] = []
+    for number, (item, endpoint) in enumerate(viewed):
+        limits = permissions.visible(uow, endpoint, endpoint.table)
+        position: Any = sa.literal_column(str(number))
+        queries.append(sa.select(position, sa.func.count()).select_from(endpoint.table).where(item.condition, *limits))
+    counts = dict(uow.execute(sa.union_all(*queries)).tuples().all()) if queries else {}
+    return {id(item): counts[number] for number, (item, _) in enumerate(viewed)}
 
 
 def attention_of_service(request: Request) -> list[Attention]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import click
 import pluggy
 from pyramid.paster import get_appsettings
 
 from netinv_core import hookspecs
-from netinv_core.packages import Packages, discover
+from netinv_core.app import DISABLED
+from netinv_core.packages import Packages, discover, implementations
+from netinv_core.settings import words
 
 VARIABLE = "NETINV_INI"  # environment variable that names the ini file
 DEFAULT_INI = "development.ini"
@@ -40,13 +42,14 @@ def loader_uri(ini: str) -> str:
     return f"{INI_LOADER}{ini}" if ini.partition("#")[0].endswith(".ini") else ini
 
 
-def _plugins_dir(context: click.Context) -> str:
-    """Returns the plugin folder of the command line's ini file; empty without one."""
+def _settings(context: click.Context) -> Mapping[str, str]:
+    """Returns the settings of the command line's ini file; none without one."""
     ini = context.find_root().params.get("config") or os.environ.get(VARIABLE, DEFAULT_INI)
     try:
-        return get_appsettings(loader_uri(ini)).get("netinv.plugins_dir", "")
+        settings: Mapping[str, str] = get_appsettings(loader_uri(ini))
     except Exception:  # the file is missing or broken, which a command that needs it reports; --help needs none
-        return ""
+        return {}
+    return settings
 
 
 class Extensible(click.Group):
@@ -64,7 +67,10 @@ class Extensible(click.Group):
     def _added(self, context: click.Context) -> Iterator[click.Command]:
         manager = pluggy.PluginManager("netinv")
         manager.add_hookspecs(hookspecs)
-        for name, module in packages(context, _plugins_dir(context))[0]:
-            manager.register(module, name)
+        settings = _settings(context)
+        disabled = words(settings.get(f"netinv.{DISABLED}", ""))
+        for name, module in packages(context, settings.get("netinv.plugins_dir", ""))[0]:
+            for plugin_name, plugin in implementations(name, module, disabled):
+                manager.register(plugin, plugin_name)
         for commands in reversed(manager.hook.netinv_commands()):
             yield from commands.get(self.name or "", ())

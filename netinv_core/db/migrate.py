@@ -110,7 +110,7 @@ def seed(engine: Engine, registry: Registry) -> None:
         registry.hooks.netinv_seed(uow=uow)
         # Tables of a package whose migrations were not run are not there.
         tables = set(sa.inspect(session.connection()).get_table_names())
-        for endpoint in registry.endpoints.values():
+        for endpoint in registry.stored():
             if endpoint.table.name in tables:
                 if trees.is_tree(endpoint):
                     trees.rebuild(uow, endpoint)

@@ -43,7 +43,7 @@ def wanted(registry: Registry) -> dict[str, TextIndex]:
     """Returns the indexes by their names."""
     indexes = [
         TextIndex(endpoint.table.c[name], endpoint.model.text_indexed_with)
-        for endpoint in registry.endpoints.values()
+        for endpoint in registry.stored()
         if endpoint.resource.of is None
         for name in endpoint.model.text_indexes
     ]

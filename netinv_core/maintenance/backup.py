@@ -122,7 +122,7 @@ def _write_table(members: zipfile.ZipFile, connection: Connection, table: sa.Tab
 def referenced(connection: Connection, registry: Registry) -> set[str]:
     """The names of all files that rows refer to."""
     names: set[str] = set()
-    for endpoint in registry.endpoints.values():
+    for endpoint in registry.stored():
         for field in endpoint.uploads.values():
             column = endpoint.table.c[field.attribute]
             names.update(connection.execute(sa.select(column).where(column.is_not(None), column != "")).scalars())

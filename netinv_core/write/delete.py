@@ -348,7 +348,7 @@ def _unconstrained_lists(endpoint: Endpoint) -> list[tuple[Any, bool]]:
     """The association tables of :func:`_leave_lists`, each with True if its owners are configuration."""
     return [
         (field.table, other.resource.configuration)
-        for other in endpoint.registry.endpoints.values()
+        for other in endpoint.registry.stored()
         for field in other.fields.values()
         if isinstance(field, ToMany) and field.to == endpoint.label
         if "target_id" in field.table.c and not field.table.c.target_id.foreign_keys

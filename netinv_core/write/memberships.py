@@ -30,7 +30,7 @@ Ids = list[str]
 @cached_in_registry
 def lists_of(endpoint: Endpoint) -> list[tuple[Endpoint, ToMany]]:
     """The writable to-many fields of recorded resources that list objects of this endpoint, each with its owner."""
-    owners = [owner for owner in endpoint.registry.endpoints.values() if owner.resource.recorded]
+    owners = [owner for owner in endpoint.registry.stored() if owner.resource.recorded]
     return [
         (owner, field)
         for owner in owners

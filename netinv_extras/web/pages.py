@@ -11,23 +11,12 @@ from netinv_extras.graphql.web import page as graphql_page
 from netinv_extras.jobs.web import forms as job_forms
 from netinv_extras.jobs.web import results as job_results
 from netinv_extras.plans.web import panel as plans
-from netinv_extras.webhooks.web import delivery_queue
-from netinv_extras.webhooks.web import messages as webhook_messages
 
 
 def includeme(config: Any) -> None:
     """Adds the pages."""
     root = root_of(config.registry.netinv.apps["extras"])
     add = config.add_netinv_page
-    deliveries = {"factory": root, "traverse": "/webhook-deliveries"}
-    add(delivery_queue.PATH, delivery_queue.show, delivery_queue.TEMPLATE, permission="view", **deliveries)
-    add(delivery_queue.RETRY, delivery_queue.retry, permission="change", methods=["POST"], **deliveries)
-    webhook = {"factory": root, "traverse": "/webhooks/{id}"}
-    add("/extras/webhooks/{id}/message/", webhook_messages.show, permission="view", **webhook)
-    # Nothing is written, and no transaction waits for the receiver.
-    send = webhook_messages.send_test
-    add("/extras/webhooks/{id}/test/", send, permission="change", methods=["POST"], read_only=True, **webhook)
-    add("/extras/webhooks/{id}/pause/", webhook_messages.pause, permission="change", methods=["POST"], **webhook)
     job = {"factory": root, "traverse": "/jobs/{id}"}
     add("/extras/jobs/{id}/run/", job_forms.run, permission="run", methods=["GET", "POST"], **job)
     result = {"factory": root, "traverse": "/job-results/{id}"}

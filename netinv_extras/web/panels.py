@@ -6,45 +6,9 @@ from netinv_core.endpoint import Endpoint
 from netinv_extras.git.web import syncs as git_syncs
 from netinv_extras.jobs.web import results as job_results
 from netinv_extras.plans.web import panel as plans
-from netinv_extras.webhooks.web import delivery_panels
-from netinv_extras.webhooks.web import messages as webhook_messages
 from netinv_web.extensions import Panel
 
 PANELS = {
-    "extras.webhookdelivery": (
-        Panel(
-            "attempts",
-            "Attempts",
-            delivery_panels.attempts,
-            side="main",
-            template="netinv_extras:webhooks/web/templates/delivery_attempts.jinja2",
-            position=100,
-        ),
-        Panel(
-            "request",
-            "Request",
-            delivery_panels.message,
-            side="main",
-            template="netinv_extras:webhooks/web/templates/webhook_message.jinja2",
-            position=200,
-        ),
-        Panel(
-            "lane",
-            "Order",
-            delivery_panels.lane,
-            template="netinv_extras:webhooks/web/templates/delivery_lane.jinja2",
-            position=300,
-        ),
-    ),
-    "extras.webhook": (
-        Panel(
-            "deliveries",
-            "Deliveries",
-            webhook_messages.panel,
-            template="netinv_extras:webhooks/web/templates/webhook_panel.jinja2",
-            position=100,
-        ),
-    ),
     "extras.gitrepository": (
         Panel("sync", "Synchronisation", git_syncs.panel, template=git_syncs.TEMPLATE, position=100),
     ),

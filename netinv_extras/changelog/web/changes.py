@@ -150,8 +150,8 @@ def _state_path(endpoint: Endpoint, row: Any) -> str:
 
 def _deliveries(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Delivery]]:
     """The deliveries of changes that the user may view, by change; one statement, none without permission."""
-    endpoint = uow.registry[DELIVERY]
-    if not may(uow, endpoint, "view"):
+    endpoint = uow.registry.get(DELIVERY)
+    if endpoint is None or not may(uow, endpoint, "view"):
         return {}
     limits = permissions.visible(uow, endpoint, _delivery)
     statement = (

@@ -1,0 +1,140 @@
+"""A service without one of its features: everything else is served, and what the feature stored is in nobody's way."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core.app import App, Feature, feature_mistakes, feature_of
+from netinv_core.maintenance import checks
+from netinv_core.maintenance.findings import PROBLEM
+from netinv_core.models.columns import PROTECT, column_info
+from netinv_core.packages import apps_of, discover
+from netinv_core.testing import Api, Service
+from netinv_core.testing.cases import Case
+from netinv_web.testing import Browser
+
+pytestmark = pytest.mark.any_database
+APPS: dict[str, App] = {app.name: app for app in apps_of(discover()[0]).values()}
+FEATURES: dict[str, Feature] = {
+    name: feature_of(module) for app in APPS.values() for name, module in app.modules().items()
+}
+NEEDED = {name: list(feature_mistakes(APPS.values(), [name])) for name in FEATURES}
+OPTIONAL = [name for name, mistakes in NEEDED.items() if not mistakes]
+# Features that others need: the service refuses to start without them.
+REQUIRED: dict[str, str] = {}
+SITES, DEVICES = "/api/dcim/sites/", "/api/dcim/devices/"
+
+
+@pytest.fixture(scope="module", params=OPTIONAL)
+def reduced(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple[Service, str, Feature]]:
+    """A service without the feature, on the database of the whole service; with the name of the feature, and itself."""
+    settings = {f"netinv.{name}": service.settings[name] for name in ("media_root", "jobs_root")}
+    yield (
+        Service(service.engine, settings | {"netinv.disabled_features": request.param}),
+        request.param,
+        FEATURES[request.param],
+    )
+
+
+def labels_of(name: str, feature: Feature) -> set[str]:
+    """The labels of a feature's resources."""
+    app = name.partition(".")[0]
+    return {resource.label or f"{app}.{resource.model.__name__.lower()}" for resource in feature.resources}
+
+
+def paths_of(name: str, feature: Feature) -> list[str]:
+    """The paths of a feature's lists and views."""
+    app = APPS[name.partition(".")[0]]
+    return [
+        *[f"{app.path}{resource.name}/" for resource in feature.resources],
+        *[f"{app.path}{view}/" for view in feature.extra_views],
+        *[f"/api/{view}/" for view in feature.root_views],
+    ]
+
+
+def test_those_that_others_need_are_few() -> None:
+    assert {name: mistakes[0].rpartition(", which ")[2] for name, mistakes in NEEDED.items() if mistakes} == {
+        name: f"{needing} needs" for name, needing in REQUIRED.items()
+    }
+
+
+def test_every_other_resource_is_listed_and_shown(service: Service, reduced: tuple[Service, str, Feature]) -> None:
+    without, name, feature = reduced
+    assert set(service.registry.endpoints) - set(without.registry.endpoints) == labels_of(name, feature)
+    api = Api(without.app, service.api.token, documented=without.documented)  # of the user whose tokens there are
+    for label, endpoint in without.registry.endpoints.items():
+        api.get(endpoint.path, {"limit": 5})
+        for item in service.population.objects(service.registry[label]):
+            api.get(f"{endpoint.path}{item['id']}/")
+
+
+def test_its_paths_are_not_found(service: Service, reduced: tuple[Service, str, Feature]) -> None:
+    """Neither in the API, nor as pages; the root of the application does not list them."""
+    without, name, feature = reduced
+    browser = Browser(without, without.admin)
+    for path in paths_of(name, feature):
+        service.api.send("OPTIONS", path, status=200)
+        without.api.get(path, status=404)
+        browser.get(path.removeprefix("/api"), status=404)
+    listed = set(without.api.get(APPS[name.partition(".")[0]].path))
+    assert not listed & {resource.name for resource in feature.resources}
+
+
+def test_the_openapi_document_has_the_rest(reduced: tuple[Service, str, Feature]) -> None:
+    without, name, feature = reduced
+    paths = without.api.get("/api/docs/", {"format": "openapi"})["paths"]
+    absent = tuple(path.removeprefix("/api") for path in paths_of(name, feature))
+    assert "/dcim/sites/" in paths
+    assert [path for path in paths if path.startswith(absent)] == [] or not absent
+
+
+def test_a_device_is_created_changed_and_deleted(reduced: tuple[Service, str, Feature]) -> None:
+    without, _, _ = reduced
+    device = Case(without, "dcim.device").make()
+    without.api.patch(f"{DEVICES}{device['id']}/", {"comments": "changed"})
+    assert without.api.get(f"{DEVICES}{device['id']}/")["comments"] == "changed"
+    without.api.delete(f"{DEVICES}{device['id']}/")
+
+
+def test_pages_are_shown_without_its_menu_entries(service: Service, reduced: tuple[Service, str, Feature]) -> None:
+    """The home page, a list, a form, and an object with its panels and tabs."""
+    without, name, feature = reduced
+    browser = Browser(without, without.admin)
+    site = service.population.objects(service.registry["dcim.site"])[0]
+    pages = ["/", "/dcim/sites/", "/dcim/sites/add/", f"/dcim/sites/{site['id']}/", "/search/?q=a"]
+    opened = [browser.get(path, status=200) for path in pages]
+    absent = {path.removeprefix("/api") for path in paths_of(name, feature)}
+    for page in opened:
+        links = {link["href"].partition("?")[0] for link in page.html.select("a[href]")}
+        assert links & absent == set()
+        assert "failed" not in page.html.select_one("main").text
+
+
+def test_the_self_check_finds_no_problem(service: Service, reduced: tuple[Service, str, Feature]) -> None:
+    """None that the whole service has not."""
+    without, _, _ = reduced
+    found, whole = (list(checks.run(each.engine, each.registry, "")) for each in (without, service))
+    assert {finding.check for finding in found} <= {finding.check for finding in whole}
+    assert [item for item in found if item.level == PROBLEM and item not in whole] == []
+
+
+def test_what_its_rows_refer_to_can_be_deleted(service: Service, reduced: tuple[Service, str, Feature]) -> None:
+    """Rows of the feature are deleted with it, or protect it, as when the feature is served."""
+    without, name, feature = reduced
+    for label in labels_of(name, feature):
+        endpoint = service.registry[label]
+        if not endpoint.resource.writable:
+            continue
+        for column in endpoint.table.c:
+            link = column_info(column).foreign_key
+            target = service.registry.target(link)
+            if link is None or target is None or target.label not in without.registry.endpoints:
+                continue
+            item = Case(service, label).filled()
+            ((key,),) = service.rows(sa.select(column).where(endpoint.table.c.id == uuid.UUID(item["id"])))
+            if key is not None:
+                without.api.delete(f"{target.path}{key}/", status=409 if link.on_delete == PROTECT else 204)
