@@ -12,8 +12,6 @@ from typing import Any
 import pyramid_tm
 import sqlalchemy as sa
 from pyramid.config import Configurator
-from pyramid.request import Request
-from pyramid_retry import RetryableExecutionPolicy
 from sqlalchemy.engine import Engine
 
 from netinv_core import allocator, content_types
@@ -23,10 +21,8 @@ from netinv_core.db import start_check, statement_timer
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.db.replicas import replicas_for
-from netinv_core.http.admission import admission_policy
 from netinv_core.http.framing import close_ambiguous_connections
 from netinv_core.http.methods import UNSAFE_METHODS
-from netinv_core.http.mount import mount_policy
 from netinv_core.http.request_class import keep_request_class
 from netinv_core.package_views import commit_errors_of, include_packages
 from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
@@ -36,10 +32,7 @@ from netinv_core.telemetry.tracing import tracing_of
 from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
-ATTEMPTS = 3  # for a request whose transaction was aborted because of a concurrent one
-ATTEMPTS_TO_READ = 2  # at a replica, and, where that is lost meanwhile, at the primary
 VIEWS = (
-    "derivers",
     "actions",
     "errors",
     "root_views",
@@ -51,7 +44,6 @@ VIEWS = (
     "query_views",
 )
 COLLECTED_AFTER = 5_000  # new objects; at Python's 700, large requests spend a twentieth of their time in collections
-MAX_RETRIED_BODY_SIZE = 1 << 20  # bytes; larger bodies are not kept in memory for another attempt
 
 
 def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages | None = None) -> Registry:
@@ -215,9 +207,7 @@ def _wsgi_app(
             tracing.listen(server)
     config.registry.netinv_sessions = session_factory(engine)
     config.include("netinv_core.http.routes_mapper")
-    config.include("pyramid_tm")
-    config.include("netinv_core.telemetry.routes")
-    config.set_execution_policy(mount_policy(admission_policy(RetryableExecutionPolicy(ATTEMPTS, _attempts))))
+    config.include("netinv_core.http.pipeline")
     config.include("cornice")
     for name in VIEWS:
         config.include(f"netinv_core.http.{name}")
@@ -233,16 +223,6 @@ def _wsgi_app(
     keep_request_class(app)
     close_ambiguous_connections()
     return app
-
-
-def _attempts(request: Request) -> int:
-    """The number of attempts at a request: one for a large body, and for a read where there are no replicas."""
-    length = request.content_length if request.is_body_readable else 0
-    if length is None or length > MAX_RETRIED_BODY_SIZE:
-        return 1
-    if request.method in UNSAFE_METHODS:
-        return ATTEMPTS
-    return 1 if request.registry.netinv_replicas is None else ATTEMPTS_TO_READ
 
 
 def _load_content_types(config: Configurator) -> None:

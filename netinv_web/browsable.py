@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from pyramid.events import NewRequest
 from pyramid.renderers import render
 from pyramid.request import Request
 from pyramid.response import Response
@@ -28,6 +27,7 @@ from netinv_core.http.request_uow import negotiation_of
 from netinv_core.http.serialization import dumps_within
 from netinv_core.http.traversal import Collection, Item
 from netinv_core.http.views import options_item, options_list
+from netinv_core.telemetry import log_context
 from netinv_web.api_forms import Composition, form_for, resource_at
 from netinv_web.forms.form import CONTROLS
 from netinv_web.json_markup import markup_of
@@ -91,9 +91,15 @@ def render_answer(request: Request, body: Any, status: int) -> tuple[bytes, Mapp
         "path": request.path_qs,
         "answer": answer,
         **_writing(request, data, status),
-        "milliseconds": (time.perf_counter() - request.netinv_began) * 1000,
+        "milliseconds": _milliseconds(),
     }
     return render(TEMPLATE, values, request).encode(), HEADERS
+
+
+def _milliseconds() -> float:
+    """The time since the request began; 0 where nothing recorded its begin."""
+    context = log_context.current()
+    return 0.0 if context is None else (time.perf_counter() - context.began) * 1000
 
 
 def _place(request: Request) -> dict[str, Any]:
@@ -211,12 +217,7 @@ def _subrequest(request: Request, path: str, method: str, body: str) -> Request:
     return inner
 
 
-def _note_begin(event: NewRequest) -> None:
-    event.request.netinv_began = time.perf_counter()
-
-
 def includeme(config: Any) -> None:
     """Adds the pages of answers, and the page that sends requests."""
     config.set_netinv_html_renderer(render_answer)
-    config.add_subscriber(_note_begin, NewRequest)
     config.add_netinv_page(SEND_PATH, send, permission=AUTHENTICATED, methods=["POST"], read_only=True)

@@ -17,8 +17,8 @@ from pyramid.response import Response
 from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http import errors, versions
 from netinv_core.http.mount import url_of
-from netinv_core.http.request_id import id_of
 from netinv_core.http.request_uow import negotiation_of
+from netinv_core.telemetry.log_context import id_of
 from netinv_web import browsable
 from netinv_web.auth import replay, sign_in
 from netinv_web.auth.sessions import CrossSiteRequest, current

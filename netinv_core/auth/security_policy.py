@@ -82,7 +82,8 @@ class SecurityPolicy:
         request.uow.identity = next((identity for identity in identities if identity is not None), ANONYMOUS)
         identity: Identity = request.uow.identity
         log_context.note_user(identity.username)
-        rate_limits.check_identity(request, identity)
+        if request.registry.netinv.settings.get("rate_limit_token") is not None and not identity.anonymous:
+            rate_limits.check_identity(request, identity)
         if request.uow.read_route is not None:
             request.uow.read_route.follow(request.uow)
         return identity

@@ -1,11 +1,9 @@
-"""View derivers: what Pyramid does around every view of the service.
+"""Content negotiation and the check of the method, which Pyramid does around every view of the service.
 
 Every view declares ``permission``, the argument of ``config.add_view``: a permission on the resource of the request's
 context (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.auth.security_policy`, or Pyramid's
-``NO_PERMISSION_REQUIRED``. A view without it is refused when the service is configured. A request then passes, in this
-order,
-
-    content negotiation → authentication → permission → method → idempotency → rendering → dry run → view
+``NO_PERMISSION_REQUIRED``. A view without it is refused when the service is configured. The order of
+what runs around a view is in :data:`netinv_core.http.pipeline.PIPELINE`.
 
 The options of a view with a permission, all arguments of ``config.add_view``:
 
@@ -27,41 +25,33 @@ from pyramid.exceptions import ConfigurationError
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
-from pyramid.viewderivers import INGRESS, VIEW
 
-from netinv_core.auth.security_policy import SecurityPolicy
 from netinv_core.errors import NotAllowed
-from netinv_core.http import renderer, versions
-from netinv_core.http.dry_run import DryRunView
-from netinv_core.http.idempotency import idempotent_view
+from netinv_core.http import versions
 from netinv_core.http.methods import allow_header
-from netinv_core.http.request_uow import Negotiation, negotiation_of, unit_of_work
+from netinv_core.http.request_uow import Negotiation, negotiation_of
 from netinv_core.http.serialization import query_of
 
 READ_ONLY = allow_header(["GET"])
+OPTIONS = ("allow", "offers", "read_only", "versioned")  # of views
 View = Callable[[Any, Request], Response]
 
 
-class NegotiatedView:
-    """Deriver that negotiates media type and API version, and sets ``Allow``, ``Vary`` and ``API-Version``."""
+def negotiated_view(view: View, info: Any) -> View:
+    """Deriver that negotiates media type and API version, and sets ``Allow``, ``Vary`` and ``API-Version``.
 
-    options = ("allow", "offers", "read_only", "versioned")
-
-    def __call__(self, view: View, info: Any) -> View:
-        """The view with negotiation around it.
-
-        :raises ConfigurationError: for a view that declares no permission
-        """
-        permission = info.options.get("permission")
-        if info.exception_only or permission == NO_PERMISSION_REQUIRED:
-            return view
-        if permission is None:
-            raise ConfigurationError(
-                f"The view {info.original_view!r} declares no permission. Add the argument "
-                "permission= to its configuration: "
-                "the name of a permission, or pyramid.security.NO_PERMISSION_REQUIRED for a view that anyone may see."
-            )
-        return _negotiated(view, info.options)
+    :raises ConfigurationError: for a view that declares no permission
+    """
+    permission = info.options.get("permission")
+    if info.exception_only or permission == NO_PERMISSION_REQUIRED:
+        return view
+    if permission is None:
+        raise ConfigurationError(
+            f"The view {info.original_view!r} declares no permission. Add the argument "
+            "permission= to its configuration: "
+            "the name of a permission, or pyramid.security.NO_PERMISSION_REQUIRED for a view that anyone may see."
+        )
+    return _negotiated(view, info.options)
 
 
 def _negotiated(view: View, options: Mapping[str, Any]) -> View:
@@ -103,20 +93,3 @@ def _function(option: Any, default: Any) -> Callable[[Request], Any]:
         return function
     value = default if option is None else option
     return lambda request: value
-
-
-def includeme(config: Any) -> None:
-    """Adds the derivers, the security policy, ``request.uow``, the renderer ``orjson``, and the directives
-    ``config.add_identity_source(source)`` (:data:`netinv_core.auth.security_policy.IdentitySource`) and
-    ``config.set_netinv_html_renderer(function)`` (:data:`netinv_core.http.renderer.HtmlRenderer`).
-    """
-    policy = SecurityPolicy()
-    config.set_security_policy(policy)
-    config.add_directive("add_identity_source", lambda config, source: policy.add_source(source))
-    config.add_request_method(unit_of_work, "uow", reify=True)
-    config.add_renderer("orjson", renderer.factory)
-    config.add_directive("set_netinv_html_renderer", renderer.set_html_renderer)
-    config.add_view_deriver(NegotiatedView(), "negotiated_view", under=INGRESS, over="secured_view")
-    config.add_view_deriver(method_checked_view, under="secured_view", over="rendered_view")
-    config.add_view_deriver(idempotent_view, under="method_checked_view", over="rendered_view")
-    config.add_view_deriver(DryRunView(), "dry_run_view", under="rendered_view", over=VIEW)

@@ -27,29 +27,34 @@ _HEADERS_OF_WRITES = ("ETag", "Location")
 View = Callable[[Any, Request], Any]
 
 
-class DryRunView:
-    """Deriver that answers a request with ``?dry_run=true`` with the preview of what the view would write."""
+def may_be_requested(request: Request) -> bool:
+    """True for a request that may write and has a query, which may have the parameter."""
+    return request.method in UNSAFE_METHODS and bool(request.query_string)
 
-    def __call__(self, view: View, info: Any) -> View:
-        """The view with dry runs around it. It gives data; where it has no renderer, a JSON response."""
-        if info.exception_only:
-            return view
-        read_only, is_rendered = info.options.get("read_only", False), info.options.get("renderer") is not None
 
-        def wrapper(context: Any, request: Request) -> Any:
-            if request.method not in UNSAFE_METHODS or not is_requested(request):
-                return view(context, request)
-            if read_only:
-                raise Invalid.field(PARAMETER, READ_ONLY)
-            request.tm.doom()
-            with dry_run(request.uow) as preview:
-                answer = view(context, request)
-            if isinstance(answer, Response) and answer.status_int >= 400:
-                return answer
-            body = _body(request, answer, preview)
-            return body if is_rendered else json_response(body)
+def dry_run_view(view: View, info: Any) -> View:
+    """Deriver that answers a request with ``?dry_run=true`` with the preview of what the view would write.
 
-        return wrapper
+    The answer is data; where the view has no renderer, a JSON response.
+    """
+    if info.exception_only:
+        return view
+    read_only, is_rendered = info.options.get("read_only", False), info.options.get("renderer") is not None
+
+    def wrapper(context: Any, request: Request) -> Any:
+        if not is_requested(request):
+            return view(context, request)
+        if read_only:
+            raise Invalid.field(PARAMETER, READ_ONLY)
+        request.tm.doom()
+        with dry_run(request.uow) as preview:
+            answer = view(context, request)
+        if isinstance(answer, Response) and answer.status_int >= 400:
+            return answer
+        body = _body(request, answer, preview)
+        return body if is_rendered else json_response(body)
+
+    return wrapper
 
 
 def is_requested(request: Request) -> bool:

@@ -20,7 +20,7 @@ from netinv_core.db.engine import is_timeout
 from netinv_core.errors import CONCURRENT_CHANGE, Conflict, Denied, NotFound, RequestError, Unavailable
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.problems import error_response, unexpected
-from netinv_core.http.request_id import id_of
+from netinv_core.telemetry.log_context import id_of
 
 log = logging.getLogger(__name__)
 RETRY_AFTER = "5"  # seconds

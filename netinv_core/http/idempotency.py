@@ -29,14 +29,17 @@ _RECALCULATED = frozenset({"content-length", "set-cookie"})
 View = Callable[[Any, Request], Response]
 
 
+def is_keyed(request: Request) -> bool:
+    """True for a request that may write and has the header."""
+    return request.method in UNSAFE_METHODS and IDEMPOTENCY_KEY in request.headers
+
+
 def idempotent_view(view: View, info: Any) -> View:
-    """Deriver that replays the stored answer to a request, or stores its answer in its transaction."""
+    """Deriver that replays the stored answer to a request with a key, or stores its answer in its transaction."""
     if info.exception_only or info.options.get("read_only", False):
         return view
 
     def wrapper(context: Any, request: Request) -> Response:
-        if request.method not in UNSAFE_METHODS or IDEMPOTENCY_KEY not in request.headers:
-            return view(context, request)
         keyed, user_id = request.uow.keyed_request, request.uow.identity.user_id
         if keyed is None:
             raise Invalid.field(IDEMPOTENCY_KEY, MALFORMED)

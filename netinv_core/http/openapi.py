@@ -106,7 +106,7 @@ def declared(registry: Registry) -> list[Action]:
     config = Configurator()
     config.registry.netinv = registry
     config.include("cornice")
-    config.include("netinv_core.http.derivers")
+    config.include("netinv_core.http.pipeline")
     config.include("netinv_core.http.actions")
     config.include("netinv_core.http.query_views")
     for app in registry.apps.values():

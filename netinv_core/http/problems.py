@@ -10,8 +10,8 @@ from pyramid.response import Response
 
 from netinv_core.errors import InternalError, Invalid, RequestError, bounded, error_text, explained
 from netinv_core.http import versions
-from netinv_core.http.request_id import id_of
 from netinv_core.http.serialization import dumps, json_response
+from netinv_core.telemetry.log_context import id_of
 
 PROBLEM = versions.PROBLEM
 SCHEMA_NAME = "Problem"

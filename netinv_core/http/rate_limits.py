@@ -45,19 +45,16 @@ def check_address(environ: Mapping[str, Any], settings: Mapping[str, Any]) -> No
 
     :raises TooManyRequests: above ``netinv.rate_limit_address``
     """
-    if settings["rate_limit_address"] is not None:
-        _check("address", addresses.counted(environ.get("REMOTE_ADDR") or ""), settings)
+    _check("address", addresses.counted(environ.get("REMOTE_ADDR") or ""), settings)
 
 
 def check_identity(request: Request, identity: Identity) -> None:
-    """Counts a request of a token, or of a user with a session or password.
+    """Counts a request of a token, or of a user with a session or password; call it where the limit is set.
 
     :raises TooManyRequests: above ``netinv.rate_limit_token``
     """
-    settings = request.registry.netinv.settings
-    if settings.get("rate_limit_token") is not None and not identity.anonymous:
-        key = identity.user_id if identity.token is None else identity.token.id
-        _check("token", str(key), settings)
+    key = identity.user_id if identity.token is None else identity.token.id
+    _check("token", str(key), request.registry.netinv.settings)
 
 
 def _check(limit: str, key: str, settings: Mapping[str, Any]) -> None:

@@ -13,10 +13,10 @@ from netinv_core.db.replicas import ReadRoute, Replicas
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import base_of
-from netinv_core.http.request_id import id_of
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.registry import Registry
 from netinv_core.stored_answers import KeyedRequest, digest_of_key
+from netinv_core.telemetry.log_context import id_of
 from netinv_core.uow import UnitOfWork
 
 IDEMPOTENCY_KEY = "Idempotency-Key"

@@ -16,8 +16,9 @@ class LogContext:
 
     * ``client``: the client's IP address; ``user``: the name of the authenticated account;
     * ``request_id``: the id of the request, or of the one whose change caused the task;
-    * ``route``: the pattern of the path (:mod:`netinv_core.telemetry.routes`);
+    * ``route``: the pattern of the path (:mod:`netinv_core.telemetry.access_log`);
     * ``statements``, ``statement_seconds``: SQL statements so far, and their time without fetching results;
+    * ``began``: when the request began (:func:`time.perf_counter`);
     * ``trace_id``: the id of the trace (:mod:`netinv_core.telemetry.tracing`).
     """
 
@@ -29,6 +30,7 @@ class LogContext:
     statements: int = 0
     statement_seconds: float = 0.0
     statement_began: float = 0.0
+    began: float = 0.0
     trace_id: str = ""
 
     def fields(self) -> dict[str, Any]:
@@ -47,10 +49,31 @@ class LogContext:
         return fields
 
 
+_SENT, _KEPT = "HTTP_X_REQUEST_ID", "netinv.request_id"  # in a WSGI environment
 _current: contextvars.ContextVar[LogContext | None] = contextvars.ContextVar("netinv log context", default=None)
 current = _current.get
 enter = _current.set
 leave = _current.reset
+
+
+def id_of(environ: dict[str, Any]) -> uuid.UUID:
+    """The id of the request of a WSGI environment, the same for each attempt at it: that of the header
+    ``X-Request-ID``, or a new one. The answer, the log and the change log have it.
+
+    A header that is no UUID (RFC 9562; 32 hexadecimal digits, hyphens or not) is ignored.
+    """
+    request_id: uuid.UUID | None = environ.get(_KEPT)
+    if request_id is None:
+        sent: str | None = environ.get(_SENT)
+        request_id = environ[_KEPT] = (_parsed(sent) if sent else None) or uuid.uuid4()
+    return request_id
+
+
+def _parsed(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text) if len(text) <= 36 else None
+    except ValueError:
+        return None
 
 
 def note_user(name: str) -> None:

@@ -25,7 +25,7 @@ import waitress
 from netinv_core import main as service
 from netinv_core import stored_answers
 from netinv_core.changelog.change_set import ChangeSet
-from netinv_core.http import admission
+from netinv_core.http import pipeline
 from netinv_core.tasks import queue as task_queue
 from netinv_extras.webhooks.http_client import Sender
 from netinv_extras.webhooks.outbox import Outbox
@@ -42,7 +42,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "before-record": (Outbox, "record"),
     "before-store": (stored_answers, "store"),
     "before-commit": (ChangeSet, "write"),
-    "before-answer": (admission, "_complete"),
+    "before-answer": (pipeline, "_complete"),
 }
 
 
