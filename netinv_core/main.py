@@ -17,7 +17,7 @@ from sqlalchemy.engine import Engine
 from netinv_core import allocator, content_types
 from netinv_core import settings as ini_settings
 from netinv_core.auth.identity import ANONYMOUS
-from netinv_core.db import start_check, statement_timer
+from netinv_core.db import start_check
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.db.replicas import replicas_for
@@ -28,6 +28,7 @@ from netinv_core.package_views import commit_errors_of, include_packages
 from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
+from netinv_core.telemetry.log_context import count_statements
 from netinv_core.telemetry.tracing import tracing_of
 from netinv_core.uow import UnitOfWork
 
@@ -202,7 +203,7 @@ def _wsgi_app(
     config.registry.netinv_replicas = replicas = replicas_for(engine, typed_settings)
     tracing = tracing_of(typed_settings)
     for server in (engine, *([replica.engine for replica in replicas.all] if replicas else [])):
-        statement_timer.listen(server)
+        count_statements(server)
         if tracing:
             tracing.listen(server)
     config.registry.netinv_sessions = session_factory(engine)

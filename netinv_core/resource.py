@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import sqlalchemy as sa
 
 from netinv_core import fields as kinds
+from netinv_core.fields.read_only import unchanged
 from netinv_core.models.base import Base
 from netinv_core.models.columns import Choices
 from netinv_core.presentation import Presentation
@@ -33,10 +34,6 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Listing = Callable[["UnitOfWork", "Endpoint", "Sequence[Any]"], "list[dict[str, Any]]"]
 WRITES = frozenset({"add", "change", "delete"})
 NEW_OBJECT = "(a new object)"  # in ``example``: a reference that samples do not share
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def _natural_key(natural: str | Sequence[str] | None) -> tuple[str | None, tuple[str, ...]]:
@@ -276,7 +273,7 @@ class Resource:
     ) -> None:
         self.presentation, self.actions = presentation or Presentation(), tuple(actions)
         self.model, self.name, self.label, self.title, self.plural = model, name, label, title, plural
-        self.display = (_unchanged, display) if isinstance(display, str) else display
+        self.display = (unchanged, display) if isinstance(display, str) else display
         self.name_attribute, (self.natural, self.natural_within) = name_attribute, _natural_key(natural)
         self.brief, self.order, self.search = tuple(brief), tuple(order), tuple(search)
         self.orderings = types.MappingProxyType(dict(orderings or {}))
@@ -294,7 +291,7 @@ class Resource:
     def display_path(self) -> str | None:
         """The path of the display name; ``None`` when a function computes it from several."""
         function, *paths = self.display
-        return str(paths[0]) if function is _unchanged else None
+        return str(paths[0]) if function is unchanged else None
 
     @property
     def writable(self) -> bool:

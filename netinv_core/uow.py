@@ -126,7 +126,7 @@ class UnitOfWork:
     read_route: ReadRoute | None = None
     read_connection: ReadConnection | None = None
     _pattern_budget: Budget | None = None
-    _change_sets: list[ChangeSet] = dataclasses.field(default_factory=lambda: [ChangeSet()])
+    _change_sets: list[ChangeSet] = dataclasses.field(default_factory=list)
     _connection: sa.Connection | None = None
     _primary: Session | None = None
     _files: Files | None = None
@@ -175,6 +175,8 @@ class UnitOfWork:
         return self._change_sets[-1]
 
     def _write_changes_at_commit(self) -> None:
+        if not self._change_sets:
+            self._change_sets.append(ChangeSet())
         self.session.info.setdefault(_CHANGED_UNITS, {})[id(self._change_sets)] = self  # copies share the list
 
     @contextlib.contextmanager
@@ -182,6 +184,7 @@ class UnitOfWork:
         """Collects the changes of the block in a separate change set, to be dropped or merged later
         (:meth:`ChangeSet.merge`).
         """
+        self._write_changes_at_commit()
         inner = ChangeSet()
         self._change_sets.append(inner)
         try:

@@ -77,9 +77,9 @@ def audit_changes(uow: UnitOfWork, changes: Iterable[Change]) -> None:
 
 
 def audit_token_use(token_id: uuid.UUID, username: str) -> None:
-    """Logs the first use of a token by an address in this process."""
+    """Logs the first use of a token by an address in this process. Call it where the log has its level."""
     context = log_context.current()
-    if context is not None and log.isEnabledFor(logging.INFO):
+    if context is not None:
         _uses.get_or_make((token_id, context.client), lambda: _first_use(token_id, username))
 
 

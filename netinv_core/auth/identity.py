@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import datetime
 import functools
+import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import sqlalchemy as sa
 from netinv_core import stored_answers
 from netinv_core.auth import crypto, narrowing, passwords
 from netinv_core.auth.audit import audit, audit_token_use
+from netinv_core.auth.audit import log as audit_log
 from netinv_core.auth.models import (
     ConfigurationVersion,
     ObjectPermission,
@@ -136,7 +138,8 @@ def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
     if row.allowed_networks and not addresses.is_in(address, row.allowed_networks):
         raise _refused("address", f"This token is not accepted from the address {address}.")
     identity = dataclasses.replace(identity, token=TokenReference(row.token_id, row.last_used))
-    audit_token_use(row.token_id, row.username)
+    if audit_log.isEnabledFor(logging.INFO):
+        audit_token_use(row.token_id, row.username)
     if row.allowed_networks or row.actions or row.object_types:
         return _limited(uow, identity, row.actions or (), row.object_types or ())
     return identity

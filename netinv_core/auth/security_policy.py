@@ -19,7 +19,7 @@ from pyramid.request import Request, RequestLocalCache
 
 from netinv_core.auth import permissions
 from netinv_core.auth.identity import ANONYMOUS, NOT_GIVEN, Identity, by_password, by_token
-from netinv_core.auth.token_use import TokenUse
+from netinv_core.auth.token_use import INTERVAL, TokenUse
 from netinv_core.errors import Denied
 from netinv_core.http import rate_limits
 from netinv_core.http.methods import PERMISSIONS
@@ -47,9 +47,9 @@ def from_authorization_header(request: Request) -> Identity | None:
         if not identity.anonymous:
             return identity
     identity = by_token(request.uow, header, address)
-    if identity.token is not None:
-        use = TokenUse.of_process(request.registry.netinv_engine, request.registry.netinv)
-        use.note(identity.token.id, identity.token.last_used)
+    token = identity.token
+    if token is not None and (token.last_used is None or request.uow.now - token.last_used >= INTERVAL):
+        TokenUse.of_process(request.registry.netinv_engine, request.registry.netinv).note(token.id)
     return identity
 
 

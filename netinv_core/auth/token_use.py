@@ -31,15 +31,12 @@ class TokenUse(BackgroundWorker):
         super().__init__(engine, registry)
         self._used: dict[uuid.UUID, datetime.datetime] = {}
 
-    def note(self, token_id: uuid.UUID, stored: datetime.datetime | None) -> None:
-        """Takes a use of a token, unless the ``stored`` time is recent. Returns at once."""
-        at = now()
-        if stored is not None and at - stored < INTERVAL:
-            return
+    def note(self, token_id: uuid.UUID) -> None:
+        """Takes a use of a token whose stored time is older than :data:`INTERVAL`. Returns at once."""
         with self._changed:
             if token_id in self._used:
                 return
-            self._used[token_id] = at
+            self._used[token_id] = now()
         self.poll()
 
     def work(self) -> None:

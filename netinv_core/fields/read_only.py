@@ -38,6 +38,11 @@ class Count(Field):
         return plan.value(plan.expression(place, self.name, self.source(place.table)))
 
 
+def unchanged(value: Any) -> Any:
+    """Returns the value as it is: the function of a computed field that shows another value."""
+    return value
+
+
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Computed(Field):
     """A function of other values of the object, each given as a dotted path across references."""
@@ -54,6 +59,8 @@ class Computed(Field):
         readers = [plan.read(place, path) for path in self.paths]
         if len(readers) == 1:
             (only,) = readers
+            if function is unchanged:
+                return only
             return lambda row, page: function(only(row, page))
         positions = [position for reader in readers if (position := plan.position_of(reader)) is not None]
         if len(positions) == len(readers):  # columns, which are picked from the row together

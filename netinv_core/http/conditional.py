@@ -192,7 +192,9 @@ def tag_read(request: Request, revision: str = "", tag: str | None = None) -> No
 
     :raises PreconditionFailed: for an object of another revision than the header ``If-Match`` names
     """
-    match, none_match = tags_in(request, MATCH), tags_in(request, NONE_MATCH)
+    headers = request.headers
+    match = tags_in(request, MATCH) if MATCH in headers else None
+    none_match = tags_in(request, NONE_MATCH) if NONE_MATCH in headers else None
     if match is not None and revision and not match.names_revision(revision):
         raise PreconditionFailed({})
 

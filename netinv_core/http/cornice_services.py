@@ -9,7 +9,7 @@ from cornice import Service
 from netinv_core.app import App
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.http import list_formats, views
-from netinv_core.http.methods import PERMISSIONS, collection_allow, item_allow
+from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.standard_parameters import writing
 from netinv_core.http.traversal import root_of
 from netinv_core.write.item_results import ON_ERROR
@@ -18,14 +18,14 @@ from netinv_core.write.upsert import MATCH
 
 def services_of(app: App) -> list[Service]:
     """An application's collection and item services: ``/api/dcim/{model}/`` and ``/api/dcim/{model}/{id}/``."""
-    collection = _service(app, "collection", "", collection_allow)
+    collection = _service(app, "collection", "")
     collection.add_view("GET", views.get_list, permission="view", offers=list_formats.offers)
     collection.add_view("POST", writing(views.post, ON_ERROR), permission="add")
     collection.add_view("PUT", writing(views.change_list, ON_ERROR, MATCH), permission="change")
     collection.add_view("PATCH", writing(views.change_list, ON_ERROR, MATCH), permission="change")
     collection.add_view("DELETE", writing(views.delete_list, ON_ERROR), permission="delete")
     collection.add_view("OPTIONS", views.options_list, permission=API_ACCESS)
-    item = _service(app, "item", "/{id}", item_allow)
+    item = _service(app, "item", "/{id}")
     item.add_view("GET", views.get_item, permission="view")
     item.add_view("POST", views.not_allowed, permission=PERMISSIONS["POST"])
     item.add_view("PUT", writing(views.change_item), permission="change")
@@ -35,13 +35,13 @@ def services_of(app: App) -> list[Service]:
     return [collection, item]
 
 
-def _service(app: App, name: str, below: str, allow: Any) -> Service:
+def _service(app: App, name: str, below: str) -> Service:
     return Service(
         name=f"{app.name}-{name}",
         path=f"{app.path}{{model}}{below}/",
         traverse=f"/{{model}}{below}",
         factory=root_of(app),
-        allow=allow,
+        allow=lambda request: request.context.allow(),
         renderer="orjson",
     )
 

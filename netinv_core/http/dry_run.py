@@ -14,7 +14,6 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid
-from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.serialization import json_response, query_of
 from netinv_core.write.dry_run import MAX_LISTED, Preview, dry_run
 
@@ -25,11 +24,6 @@ READ_ONLY = "This path writes nothing: leave the parameter out."
 _VALUES = {"true": True, "1": True, "false": False, "0": False}
 _HEADERS_OF_WRITES = ("ETag", "Location")
 View = Callable[[Any, Request], Any]
-
-
-def may_be_requested(request: Request) -> bool:
-    """True for a request that may write and has a query, which may have the parameter."""
-    return request.method in UNSAFE_METHODS and bool(request.query_string)
 
 
 def dry_run_view(view: View, info: Any) -> View:

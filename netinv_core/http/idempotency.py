@@ -18,7 +18,6 @@ from pyramid.response import Response
 from netinv_core import stored_answers
 from netinv_core.errors import Conflict, Invalid, KeyReused, RequestError
 from netinv_core.http import bodies, dry_run
-from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, negotiation_of
 from netinv_core.stored_answers import Answer, KeyedRequest
 
@@ -27,11 +26,6 @@ MALFORMED = "Must be 1 to 255 visible ASCII characters, such as a UUID."
 NOT_KEPT = "The request with this key was carried out, but its answer is not kept, as it is too large or unreadable."
 _RECALCULATED = frozenset({"content-length", "set-cookie"})
 View = Callable[[Any, Request], Response]
-
-
-def is_keyed(request: Request) -> bool:
-    """True for a request that may write and has the header."""
-    return request.method in UNSAFE_METHODS and IDEMPOTENCY_KEY in request.headers
 
 
 def idempotent_view(view: View, info: Any) -> View:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-
-from pyramid.request import Request
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 ITEM_METHODS = ("GET", "PUT", "PATCH", "DELETE")
@@ -18,16 +17,7 @@ def allow_header(methods: Sequence[str]) -> str:
     return ", ".join((*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"))
 
 
-def collection_allow(request: Request) -> str:
-    """The Allow header of a resource's list."""
-    return _resource_allow(request, METHODS)
-
-
-def item_allow(request: Request) -> str:
-    """The Allow header of a resource's objects."""
-    return _resource_allow(request, ITEM_METHODS)
-
-
-def _resource_allow(request: Request, methods: Sequence[str]) -> str:
-    writes = request.context.endpoint.resource.writes
+@functools.cache  # few: the methods of lists and of objects, with each set of actions that a resource may have
+def permitted(methods: tuple[str, ...], writes: frozenset[str]) -> str:
+    """The value of the Allow header of a path with these methods, where only these actions write."""
     return allow_header([method for method in methods if method == "GET" or PERMISSIONS[method] in writes])

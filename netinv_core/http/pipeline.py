@@ -30,7 +30,7 @@ from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound,
 from netinv_core.http import derivers, dry_run, health, idempotency, mount, rate_limits, renderer
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.problems import error_response, unexpected
-from netinv_core.http.request_uow import unit_of_work
+from netinv_core.http.request_uow import IDEMPOTENCY_KEY, unit_of_work
 from netinv_core.telemetry import access_log, log_context, metrics
 from netinv_core.telemetry.log_context import LogContext, id_of
 from netinv_core.telemetry.tracing import tracing_of
@@ -128,6 +128,15 @@ class Deriver:
 def always(*_: Any) -> bool:
     """Condition of a step of every request."""
     return True
+
+
+def _is_keyed(request: Request) -> bool:
+    return request.method in UNSAFE_METHODS and IDEMPOTENCY_KEY in request.headers
+
+
+def _may_be_dry(request: Request) -> bool:
+    """True for a request that may write and has a query, which may have the parameter of dry runs."""
+    return request.method in UNSAFE_METHODS and bool(request.query_string)
 
 
 def _is_no_probe(environ: Environ, settings: Settings) -> bool:
@@ -339,10 +348,8 @@ PIPELINE: tuple[Around | Check | Included | Deriver, ...] = (
     Included("route of log lines", "netinv_core.telemetry.access_log"),
     Deriver("negotiated_view", always, derivers.negotiated_view, INGRESS, "secured_view", derivers.OPTIONS),
     Deriver("method_checked_view", always, derivers.method_checked_view, "secured_view", "rendered_view"),
-    Deriver(
-        "idempotent_view", idempotency.is_keyed, idempotency.idempotent_view, "method_checked_view", "rendered_view"
-    ),
-    Deriver("dry_run_view", dry_run.may_be_requested, dry_run.dry_run_view, "rendered_view", VIEW),
+    Deriver("idempotent_view", _is_keyed, idempotency.idempotent_view, "method_checked_view", "rendered_view"),
+    Deriver("dry_run_view", _may_be_dry, dry_run.dry_run_view, "rendered_view", VIEW),
 )
 
 
@@ -365,7 +372,7 @@ def _checked(checks: Sequence[Check], inner: Policy) -> Policy:
     def policy(environ: Environ, router: IRouter) -> Response:
         settings: Settings = router.registry.netinv.settings
         for step in checks:
-            if step.applies(environ, settings):
+            if step.applies is always or step.applies(environ, settings):
                 step.check(environ, settings)
         return inner(environ, router)
 

@@ -24,11 +24,11 @@ def shape_of(
 
     :raises Invalid: for an unknown name in ``include``, ``exclude`` or ``fields``
     """
-    included = standard_parameters.check_included(uow, endpoint)
+    included = standard_parameters.check_included(uow, endpoint) if "include" in uow.query else frozenset()
     excluded = frozenset(filter(None, uow.query.get("exclude", ())))
     if excluded and endpoint.costly:
         standard_parameters.check_names("exclude", excluded, endpoint.costly)
-    members = sparse_fields.requested(uow, endpoint)
+    members = sparse_fields.requested(uow, endpoint) if sparse_fields.PARAMETER in uow.query else None
     if uow.query.get("brief", [""])[-1] not in ("", "0"):
         if members is not None:
             sparse_fields.check_brief(endpoint, members)
@@ -67,7 +67,7 @@ def has_revision(endpoint: Endpoint, shape: str, without: frozenset[str]) -> boo
 
 def sparse(uow: RequestUnitOfWork, endpoint: Endpoint, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Representations, limited to the members that the query names in ``fields`` and ``include``."""
-    members = sparse_fields.requested(uow, endpoint)
+    members = sparse_fields.requested(uow, endpoint) if sparse_fields.PARAMETER in uow.query else None
     if members is None:
         return items
     included = dict.fromkeys(endpoint.fields.keys() & uow.query.get("include", ()))

@@ -12,6 +12,7 @@ from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.replicas import ReadRoute, Replicas
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
+from netinv_core.http.mount import KEY as MOUNT
 from netinv_core.http.mount import base_of
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.registry import Registry
@@ -42,7 +43,7 @@ class RequestUnitOfWork(UnitOfWork):
 
 
 def negotiation_of(request: Request) -> Negotiation:
-    """The negotiation of a request (:class:`netinv_core.http.derivers.NegotiatedView`); the default for views without
+    """The negotiation of a request (:func:`netinv_core.http.derivers.negotiated_view`); the default for views without
     one.
     """
     negotiation: Negotiation = getattr(request, "netinv_negotiation", None) or Negotiation()
@@ -66,7 +67,7 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
         registry,
         session,
         ANONYMOUS,
-        base_of(request),
+        base_of(request) if MOUNT in request.environ else registry.settings.get("base_url") or request.host_url,
         negotiation.api_version,
         id_of(request.environ),
         writing,
@@ -75,16 +76,17 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     request.add_finished_callback(lambda _: uow.close())
     uow.query = query_of(request)
     if not writing:
-        uow.read_route = _read_route(request)
+        if request.registry.netinv_replicas is not None:
+            uow.read_route = _read_route(request, request.registry.netinv_replicas)
         if uow.read_route is None and registry.dialect == "postgresql":
             uow.read_connection = ReadConnection(session.bind)
-    if writing and (digest := digest_of_key(request.headers.get(IDEMPOTENCY_KEY, "").strip())) is not None:
-        uow.keyed_request = KeyedRequest(digest)
+    elif IDEMPOTENCY_KEY in request.headers:
+        digest = digest_of_key(request.headers[IDEMPOTENCY_KEY].strip())
+        uow.keyed_request = None if digest is None else KeyedRequest(digest)
     return uow
 
 
-def _read_route(request: Request) -> ReadRoute | None:
+def _read_route(request: Request, replicas: Replicas) -> ReadRoute | None:
     """The way to a replica, at the first of several attempts: the last one reads the primary."""
-    replicas: Replicas | None = request.registry.netinv_replicas
     attempt, attempts = request.environ.get("retry.attempt", 0), request.environ.get("retry.attempts", 1)
-    return ReadRoute(replicas) if replicas is not None and attempt == 0 and attempts > 1 else None
+    return ReadRoute(replicas) if attempt == 0 and attempts > 1 else None

@@ -46,17 +46,20 @@ def dumps_within(registry: Registry, value: Any) -> bytes:
     if isinstance(value, dict):
         lists = {name: member for name, member in value.items() if isinstance(member, list)}
         value = {**value, **{name: orjson.Fragment(_list_within(registry, items)) for name, items in lists.items()}}
-    content = dumps(value)
-    answer_size.check(registry, 0, len(content))
+    content, limit = dumps(value), registry.settings.get("max_answer_size", 0)
+    if limit and len(content) > limit:
+        answer_size.check(registry, 0, len(content))
     return content
 
 
 def _list_within(registry: Registry, items: list[Any]) -> bytes:
     pieces, start, step, size = [], 0, 1, 0
+    limit = registry.settings.get("max_answer_size", 0)
     while start < len(items):
         pieces.append(dumps(items[start : start + step])[1:-1])
         size += len(pieces[-1])
-        answer_size.check(registry, 0, size)
+        if limit and size > limit:
+            answer_size.check(registry, 0, size)
         start += step
         step = min(step * 2, LONGEST_PIECE) if len(pieces[-1]) < LARGE_PIECE else 1
     return b"[%b]" % b",".join(pieces)

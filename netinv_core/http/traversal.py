@@ -10,6 +10,7 @@ from pyramid.request import Request
 
 from netinv_core.app import App
 from netinv_core.endpoint import Endpoint
+from netinv_core.http.methods import ITEM_METHODS, METHODS, permitted
 from netinv_core.registry import Registry
 
 
@@ -20,12 +21,20 @@ class Item:
     endpoint: Endpoint
     key: Any
 
+    def allow(self) -> str:
+        """The value of the Allow header."""
+        return permitted(ITEM_METHODS, self.endpoint.resource.writes)
+
 
 @dataclasses.dataclass(frozen=True)
 class Collection:
     """A resource's place."""
 
     endpoint: Endpoint
+
+    def allow(self) -> str:
+        """The value of the Allow header."""
+        return permitted(METHODS, self.endpoint.resource.writes)
 
     def __getitem__(self, name: str) -> Item:
         if self.endpoint.resource.of is not None:

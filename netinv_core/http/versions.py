@@ -36,7 +36,7 @@ def negotiate(accept: str | None, query: Mapping[str, list[str]], offers: Sequen
     :raises NotFound: for an ``api_version`` that is not supported, or an unknown ``format``
     :raises BadRequest: when header and query ask for different versions
     """
-    media, header_version = _accepted(accept, offers)
+    media, header_version = _accepted(accept, tuple(offers))
     chosen = query.get("format", [""])[-1]
     if chosen == "api":
         raise NotAcceptable()
@@ -60,7 +60,8 @@ def chosen_version(header_version: str | None, query: Mapping[str, list[str]]) -
     return query_version
 
 
-def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | None]:
+@lru_cache("accepted media types", 200)
+def _accepted(accept: str | None, offers: tuple[str, ...]) -> tuple[str, str | None]:
     """The best media range that is offered, and its ``version`` parameter."""
     if not accept or not accept.strip():
         return JSON, None

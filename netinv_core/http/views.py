@@ -1,6 +1,6 @@
 """Views of lists and objects, and functions that views of actions share with them.
 
-A view is called when its request is negotiated, authenticated and permitted (:mod:`netinv_core.http.derivers`). It uses
+A view is called when its request is negotiated, authenticated and permitted (:mod:`netinv_core.http.pipeline`). It uses
 ``request.uow`` and the resource ``request.context.endpoint``, and returns data for the renderer ``orjson``, or a
 response.
 """
@@ -47,6 +47,8 @@ def parameters_of(
     uow: RequestUnitOfWork, endpoint: Endpoint, own: frozenset[str] | None = None
 ) -> list[tuple[str, list[str]]]:
     """The query's parameters that are filters, or the order: all but the ``own`` ones, by default those of lists."""
+    if not uow.query:
+        return []
     own = own_parameters(endpoint) - {ORDERING} if own is None else own
     return [(name, values) for name, values in uow.query.items() if name not in own]
 
@@ -161,16 +163,17 @@ def get_item(request: Request) -> dict[str, Any]:
     key = key_of(request)
     # Read before the representation: what changes in between makes the tag too old, never too new.
     shows_revision = representations.has_revision(endpoint, shape, without)
-    reads_revision = not shows_revision and (entity_tags.has_time(endpoint) or conditional.is_included(uow))
+    tagged = conditional.is_included(uow)
+    reads_revision = not shows_revision and (tagged or entity_tags.has_time(endpoint))
     revision = entity_tags.revisions(uow, endpoint, [key]).get(key, "") if reads_revision else ""
-    newest = listing.detail(
-        uow, endpoint, key, parameters_of(uow, endpoint, _item_parameters(endpoint)), shape, without
-    )
+    parameters = parameters_of(uow, endpoint, _item_parameters(endpoint)) if uow.query else ()
+    newest = listing.detail(uow, endpoint, key, parameters, shape, without)
     if shows_revision:
         revision = entity_tags.revision_of(endpoint, newest)
     shown = downgrade_representation(uow, endpoint, [newest])[0] if shape == "full" else newest
-    (shown,) = representations.sparse(uow, endpoint, [shown])
-    if conditional.is_included(uow):
+    if sparse_fields.PARAMETER in uow.query:
+        (shown,) = representations.sparse(uow, endpoint, [shown])
+    if tagged:
         shown = representations.with_tag(shown, revision)
     conditional.tag_read(request, revision, shown.get(representations.TAG_MEMBER))
     return shown

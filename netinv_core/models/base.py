@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import uuid
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sqlalchemy import Boolean, Date, Float, ForeignKeyConstraint, Integer, MetaData, Uuid
@@ -33,9 +35,8 @@ def _new_id() -> uuid.UUID:
     return uuid.uuid4()
 
 
-def now() -> datetime.datetime:
-    """The current instant, UTC."""
-    return datetime.datetime.now(datetime.UTC)
+#: Returns the current instant, UTC.
+now: Callable[[], datetime.datetime] = functools.partial(datetime.datetime.now, datetime.UTC)
 
 
 class Base(DeclarativeBase):

@@ -59,6 +59,8 @@ def conditions_of(uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: P
     :raises Invalid: for an unknown parameter or a bad value
     """
     allowed = permissions.scope(uow, endpoint, action, table)
+    if not parameters:
+        return [] if allowed is None else [allowed]
     strict = uow.registry.settings.get("strict_filtering", True)
     conditions = parse_parameters(uow, endpoint, table, parameters, strict=strict)
     return conditions if allowed is None else [*conditions, allowed]

@@ -19,7 +19,6 @@ from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
 from netinv_core.db.row_select import Row as Row
 from netinv_core.db.row_select import RowSelect
 from netinv_core.models.columns import column_info
-from netinv_core.read import relations
 from netinv_core.read.records import nested_fields as nested_fields
 from netinv_core.read.records import nothing, record
 from netinv_core.read.records import record_nested as record_nested
@@ -68,17 +67,13 @@ class _ToManyLoad:
 
     def load(self, uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
         """The lists of items by list number and owner's id."""
-        requests = [(plan, _distinct(row[owner] for row in rows)) for owner, plan in self.lists]
+        owners = [dict.fromkeys(row[owner] for row in rows if row[owner] is not None) for owner, _ in self.lists]
+        requests = [(plan, list(keys)) for keys, (_, plan) in zip(owners, self.lists, strict=True)]
         items_by_owner: dict[Any, Any] = {}
         for number, items in enumerate(fetch_together(uow, requests)):
             for owner_id, item in items:
                 items_by_owner.setdefault((number, owner_id), []).append(item)
         return items_by_owner
-
-
-def _distinct(keys: Iterable[Any]) -> list[Any]:
-    """The keys without nulls and duplicates, in order."""
-    return list(dict.fromkeys(key for key in keys if key is not None))
 
 
 class Plan:
@@ -338,15 +333,16 @@ class Plan:
 
 
 def fetch_together(
-    uow: UnitOfWork, requests: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible = relations.everything
+    uow: UnitOfWork, requests: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible | None = None
 ) -> list[list[tuple[Any, dict[str, Any]]]]:
     """Runs several plans, each with its own keys, in one UNION ALL; returns the result of :meth:`Plan.fetch` for each.
 
     ``visible`` limits the rows to those that a user may view (:func:`netinv_core.auth.permissions.visible_for`).
     """
-    queries = [(plan, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in requests if keys]
+    limits_of = [visible(plan.root.endpoint, plan.root.table) if visible else () for plan, _ in requests]
+    queries = [(plan, keys, limits) for (plan, keys), limits in zip(requests, limits_of, strict=True) if keys]
     if len(queries) < 2:
-        return [plan.fetch(uow, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in requests]
+        return [plan.fetch(uow, keys, limits) for (plan, keys), limits in zip(requests, limits_of, strict=True)]
     plans, dialect = tuple(plan for plan, _, _ in queries), uow.registry.dialect
 
     def parts() -> list[Any]:
@@ -362,7 +358,7 @@ def fetch_together(
 
 
 def named_objects(
-    uow: UnitOfWork, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible = relations.everything
+    uow: UnitOfWork, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible | None = None
 ) -> dict[Any, Any]:
     """Returns the representations of objects by pairs of label and id, in one statement.
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dataclasses
+import time
 import uuid
 from collections.abc import Iterator
 from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -92,3 +96,26 @@ def task(name: str, request_id: uuid.UUID | None = None) -> Iterator[LogContext]
         yield context
     finally:
         _current.reset(token)
+
+
+# -- number and time of the SQL statements, for ``Server-Timing``, the access log and the metrics
+
+
+def count_statements(engine: Engine) -> None:
+    """Counts the statements of an engine for the request or task that runs them. Called twice, it counts once."""
+    for name, listener in (("before_cursor_execute", _begin_statement), ("after_cursor_execute", _end_statement)):
+        if not event.contains(engine, name, listener):
+            event.listen(engine, name, listener)
+
+
+def _begin_statement(*_: Any) -> None:
+    running = _current.get()
+    if running is not None:
+        running.statement_began = time.perf_counter()
+
+
+def _end_statement(*_: Any) -> None:
+    running = _current.get()
+    if running is not None:
+        running.statements += 1
+        running.statement_seconds += time.perf_counter() - running.statement_began

@@ -7,6 +7,7 @@ in the page's own rows, or are read through joins by one additional statement pe
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -90,15 +91,6 @@ def _load(uow: UnitOfWork) -> ActiveContexts:
             for key, _, name, data, _ in ordered
         ]
     )
-
-
-def _single_id(key: Any) -> Collection[str]:
-    return () if key is None else (str(key),)
-
-
-def _ids_on_path(tree_key: str | None) -> Collection[str]:
-    """Returns the ids (as text) of a tree node and of its ancestors, which its tree key consists of."""
-    return frozenset(tree_key.split(STEP)) if tree_key else ()
 
 
 @dataclasses.dataclass
@@ -235,29 +227,28 @@ class MergedContext(fields.Field):
         )
         return ScopeValueReader(key, columns, joined_plan, frozenset(joined_paths), lists)
 
-    def _is_tree(self, scope: Scope) -> bool:
-        return is_tree(self.endpoint.registry[scope.target])
+    @functools.cached_property
+    def _trees(self) -> frozenset[str]:
+        """The names of the scopes whose objects are nodes of a tree."""
+        registry = self.endpoint.registry
+        return frozenset(scope.name for scope in self.scopes if is_tree(registry[scope.target]))
 
     def _path(self, scope: Scope) -> str | None:
         """Returns the path to the column with the scope's value: a foreign key, or the tree key of a tree's node."""
         path = scope.paths.get(self.endpoint.label)
         if path is None:
             return None
-        return f"{path}.tree_key" if self._is_tree(scope) else f"{path}_id"
+        return f"{path}.tree_key" if scope.name in self._trees else f"{path}_id"
 
     def _data(self, state: PageState, values: Mapping[str, Any]) -> Data:
         """Returns the merged data for the scope values of an object, memoised for the page."""
         key = tuple(values.values())
         if key not in state.results:
-            state.results[key] = self._merge(state.contexts, values)
+            data: Data = {}
+            for context in self._applicable(state.contexts, values):
+                data = merged(data, context.data)
+            state.results[key] = data
         return state.results[key]
-
-    def _merge(self, contexts: ActiveContexts, values: Mapping[str, Any]) -> Data:
-        """Merges the data of the contexts that apply to an object with these scope values."""
-        data: Data = {}
-        for context in self._applicable(contexts, values):
-            data = merged(data, context.data)
-        return data
 
     def _applicable(self, contexts: ActiveContexts, values: Mapping[str, Any]) -> list[ScopedContext]:
         """Returns the contexts that apply to an object with these scope values."""
@@ -265,10 +256,14 @@ class MergedContext(fields.Field):
         return contexts.applicable(ids_by_scope)
 
     def _ids(self, scope: Scope, value: Any) -> Collection[str]:
-        """Returns the ids (as text) that a scope value stands for: for a tree, the node and its ancestors."""
+        """Returns the ids (as text) that a scope value stands for: for a tree, the node and its ancestors, of
+        which its tree key consists.
+        """
         if isinstance(value, frozenset):
             return value
-        return _ids_on_path(value) if self._is_tree(scope) else _single_id(value)
+        if not value:
+            return ()
+        return value.split(STEP) if scope.name in self._trees else (str(value),)
 
 
 def attached(registry: Registry, endpoint: Endpoint) -> list[FieldFactory]:

@@ -62,15 +62,17 @@ class CustomFields(fields.Field):
         return {field.name: stored[slug] for slug, field in defined.items() if slug in stored}
 
     def downgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
-        return _key_mapper({field.slug: field.name for field in self._renamed(uow, version)})
+        if not versions.older(version, BY_SLUG_SINCE):
+            return None
+        return _key_mapper({field.slug: field.name for field in self._renamed(uow)})
 
     def upgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
-        return _key_mapper({field.name: field.slug for field in self._renamed(uow, version)})
-
-    def _renamed(self, uow: UnitOfWork, version: str) -> list[Any]:
-        """Returns the fields whose key differs in an API version."""
         if not versions.older(version, BY_SLUG_SINCE):
-            return []
+            return None
+        return _key_mapper({field.name: field.slug for field in self._renamed(uow)})
+
+    def _renamed(self, uow: UnitOfWork) -> list[Any]:
+        """Returns the fields whose key differs in older API versions."""
         return [field for field in definitions_of(uow, self.label_of_type).values() if field.name != field.slug]
 
 
