@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import App
@@ -220,3 +220,15 @@ def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     from netinv_dcim.web import panels
 
     return panels.actions_of(endpoint)
+
+
+@hookimpl
+def netinv_web_includes(registry: Registry) -> Iterable[str]:
+    """Adds the elevations of many racks."""
+    return ["netinv_dcim.web.rack_elevations"]
+
+
+@hookimpl
+def netinv_web_static(registry: Registry) -> Mapping[str, str]:
+    """Adds the style sheet of drawings of racks."""
+    return {"dcim": "netinv_dcim:web/static"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.presentation import MenuSection
+from netinv_core.presentation import MenuEntry, MenuSection
 
 MENU = (
     MenuSection(
@@ -20,6 +20,7 @@ MENU = (
         "Racks",
         [
             "racks",
+            MenuEntry("Rack elevations", "/dcim/rack-elevations/", "dcim.rack"),
             "rack-groups",
             "rack-roles",
             "rack-reservations",

@@ -46,7 +46,7 @@ def drawing(
     )
     rows = device_rows(uow, [device.id for device in inside])
     devices = [
-        Taken(device.units, device.face != face, _device_details(uow, device, rows.get(device.id), face))
+        Taken(device.units, device.face != face, device_details(uow, device, rows.get(device.id), face))
         for device in inside
     ]
     names = [
@@ -54,7 +54,8 @@ def drawing(
         for device in devices
         if device.details is not None and device.details.picture is not None
     ]
-    return draw(frame, size, devices, _reservations(uow, rack["id"]), _pictures(uow, names) if images else {})
+    reserved = reservations(uow, [rack["id"]]).get(rack["id"], [])
+    return draw(frame, size, devices, reserved, _pictures(uow, names) if images else {})
 
 
 def device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
@@ -91,7 +92,7 @@ def display_name(row: Any) -> str:
     return device_display_name(row.name, row.chassis, row.vc_position, row.maker, row.model, row.id)
 
 
-def _device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> DeviceDetails | None:
+def device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> DeviceDetails | None:
     """Returns the details of a device, ``None`` if the user may not view it."""
     if row is None:
         return None
@@ -107,12 +108,15 @@ def _device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> De
     return DeviceDetails(name, model, row.color, url, notes, picture if row.pictured else None)
 
 
-def _reservations(uow: UnitOfWork, key: uuid.UUID) -> list[Reserved]:
-    """Returns the reservations of a rack. Those that the user may not view have no details. Takes one statement."""
+def reservations(uow: UnitOfWork, racks: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[Reserved]]:
+    """Returns the reservations of racks, by rack. Those that the user may not view have no details. Takes one
+    statement.
+    """
     table, user, tenant = table_of(RackReservation), table_of(User), table_of(Tenant)
     condition = visible(uow, RackReservation)
     statement = (
         sa.select(
+            table.c.rack_id,
             table.c.units,
             table.c.description,
             user.c.username,
@@ -121,10 +125,13 @@ def _reservations(uow: UnitOfWork, key: uuid.UUID) -> list[Reserved]:
         )
         .join_from(table, user, user.c.id == table.c.user_id)
         .outerjoin(tenant, tenant.c.id == table.c.tenant_id)
-        .where(table.c.rack_id == key)
+        .where(in_parameter(uow.registry.dialect, table.c.rack_id))
         .order_by(table.c.created, table.c.id)
     )
-    return [_reserved(row) for row in uow.execute(statement)]
+    by_rack: dict[uuid.UUID, list[Reserved]] = {}
+    for row in uow.execute(statement, {"keys": list(racks)}) if racks else ():
+        by_rack.setdefault(row.rack_id, []).append(_reserved(row))
+    return by_rack
 
 
 def _reserved(row: Any) -> Reserved:

@@ -247,11 +247,11 @@ def exports_of(request: Request, endpoint: Endpoint, query: ListQuery) -> list[t
     ]
 
 
-def page_of(request: Request) -> tuple[int, int]:
-    """The number of the page, and its size in rows."""
+def page_of(request: Request, default_size: int | None = None) -> tuple[int, int]:
+    """The number of the page, and its size in rows: by default ``default_size``, or the user's preference."""
     uow = request.uow
     number = _positive(uow.query, "page", 1)
-    size = _positive(uow.query, "per_page", frame.of(request).preferences.per_page)
+    size = _positive(uow.query, "per_page", default_size or frame.of(request).preferences.per_page)
     return number, min(size, uow.registry.settings["max_page_size"] or size)
 
 

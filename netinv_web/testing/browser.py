@@ -14,6 +14,7 @@ from netinv_web.testing.validation import PageValidator
 ORIGIN = "http://localhost"
 SIGN_OUT = "/logout/"
 LINK = re.compile(r'<a\b[^>]*\shref="([^"]*)"')
+IDS = re.compile(r' id="([^"]+)"')
 USED_ICON = re.compile(r'<use href="([^"]*)"')
 
 
@@ -83,7 +84,8 @@ class Browser(webtest.TestApp):
         page: Page = super().do_request(req, status, expect_errors)
         if page.content_type == "text/html" and "<html" in page.text[:200]:
             problems = self._validator.faults(page.text)
-            missing = set(USED_ICON.findall(page.text)) - self._icons.addresses
+            own = {f"#{name}" for name in IDS.findall(page.text)}
+            missing = set(USED_ICON.findall(page.text)) - self._icons.addresses - own
             problems += [f"the icon {address} does not exist" for address in sorted(missing)]
             assert not problems, f"{req.path_qs}: {problems[:8]}"
         return page
