@@ -83,6 +83,7 @@ OPEN_MODULES = {
         "errors",
         "fields",
         "fields.from_column",
+        "fields.images",
         "hookspecs",
         "http.actions",
         "http.bodies",
