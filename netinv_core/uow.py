@@ -363,7 +363,8 @@ class UnitOfWork:
 
     def note_write_of(self, account: uuid.UUID | None) -> None:
         """Makes later reads of an account have what this transaction writes, from whichever replica they are."""
-        read_positions.record_after_commit(self, account)
+        if account is not None and self.registry.settings.get("database_read_urls"):
+            read_positions.record_after_commit(self, account)
 
     def rows(self, select: RowSelect, values: Mapping[str, Any]) -> Sequence[Row]:
         """The rows of a SELECT that is kept, for these values of its parameters."""

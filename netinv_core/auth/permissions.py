@@ -148,7 +148,8 @@ def _limited_ids(uow: UnitOfWork, endpoint: Endpoint, limits_by_label: LimitsByL
 
 def _own_limits(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> list[Any]:
     """Returns the conditions of the permissions and of the resource's base filter."""
-    granted = _granted(uow, endpoint, action, table)
+    is_free = uow.identity.superuser or (action == "view" and exempt(endpoint))
+    granted = None if is_free else _granted(uow, endpoint, action, table)
     limits = [] if granted is None else [granted]
     if endpoint.resource.narrowing is not None:
         limits.append(endpoint.resource.narrowing(uow, table))
@@ -158,8 +159,6 @@ def _own_limits(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) ->
 def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
     """Returns the OR of the constraints of the user's permissions; ``None`` when one of them has no constraints."""
     identity = uow.identity
-    if identity.superuser or (action == "view" and exempt(endpoint)):
-        return None
     granted = identity.permissions[endpoint.label, action]
     if any(not constraints for constraints in granted):
         return None

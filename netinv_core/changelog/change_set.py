@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.auth.audit import audit_changes
+from netinv_core.auth.audit import KINDS, audit_changes
 from netinv_core.changelog import sequence
 from netinv_core.changelog.masking import mask_change
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
@@ -125,7 +125,8 @@ class ChangeSet:
     def write(self, uow: UnitOfWork) -> list[Change]:
         """Inserts the change records and the related rows of packages, and removes the changes; returns them."""
         changes, self._changes = list(self._changes.values()), {}
-        audit_changes(uow, changes)
+        if any(change.endpoint.label in KINDS for change in changes):
+            audit_changes(uow, changes)
         recorded = [
             change for change in changes if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)
         ]

@@ -60,12 +60,11 @@ _record = _new.values(account_id=sa.bindparam("account"), position=CURRENT).on_c
 )
 
 
-def record_after_commit(uow: UnitOfWork, account: uuid.UUID | None) -> None:
-    """Stores the position of an account once the transaction of a unit of work is committed, where reads go to
+def record_after_commit(uow: UnitOfWork, account: uuid.UUID) -> None:
+    """Stores the position of an account once the transaction of a unit of work is committed. Call it where reads go to
     replicas.
     """
-    if account is not None and uow.registry.settings.get("database_read_urls"):
-        uow.after_commit(functools.partial(_store, uow.connection, account), name=(record_after_commit, account))
+    uow.after_commit(functools.partial(_store, uow.connection, account), name=(record_after_commit, account))
 
 
 def _store(connection: Connection, account: uuid.UUID) -> None:

@@ -51,11 +51,6 @@ def continues(request: Request) -> bool:
     return bool(values[-1] == CONTINUE)
 
 
-def is_upsert(request: Request) -> bool:
-    """True for a request that says by which fields objects are identified."""
-    return MATCH in request.uow.query
-
-
 def matching_names(endpoint: Endpoint) -> list[str]:
     """The values of the parameter ``match`` that always identify at most one object, and the natural name."""
     if not {"add", "change"} <= endpoint.resource.writes:

@@ -46,12 +46,13 @@ def listed(
     """
     former = versions.former_listing(endpoint, uow.version) if shape == "full" else None
     tagged = entity_tags.INCLUDED in uow.query.get("include", ())
-    shows_revision = former is None and has_revision(endpoint, shape, without)
+    shows_revision = tagged and former is None and has_revision(endpoint, shape, without)
     # Read before the representations: what changes in between makes the tag too old, never too new.
     revisions = entity_tags.revisions(uow, endpoint, keys) if tagged and not shows_revision else {}
     newest = former(uow, endpoint, keys) if former else endpoint.plan(shape, without).represent(uow, keys)
     results = downgrade_representation(uow, endpoint, newest) if shape == "full" and former is None else newest
-    results = sparse(uow, endpoint, results)
+    if sparse_fields.PARAMETER in uow.query:
+        results = sparse(uow, endpoint, results)
     if not tagged:
         return results
     if shows_revision:
@@ -67,7 +68,7 @@ def has_revision(endpoint: Endpoint, shape: str, without: frozenset[str]) -> boo
 
 def sparse(uow: RequestUnitOfWork, endpoint: Endpoint, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Representations, limited to the members that the query names in ``fields`` and ``include``."""
-    members = sparse_fields.requested(uow, endpoint) if sparse_fields.PARAMETER in uow.query else None
+    members = sparse_fields.requested(uow, endpoint)
     if members is None:
         return items
     included = dict.fromkeys(endpoint.fields.keys() & uow.query.get("include", ()))

@@ -61,7 +61,8 @@ def taking(view: View, names: Collection[str]) -> View:
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
-        refuse(request.uow, refused_of_writes if request.method in UNSAFE_METHODS else refused)
+        if request.uow.query:
+            refuse(request.uow, refused_of_writes if request.method in UNSAFE_METHODS else refused)
         return view(request)
 
     return wrapper
@@ -70,15 +71,18 @@ def taking(view: View, names: Collection[str]) -> View:
 def writing(view: View, *names: str) -> View:
     """The view of a write of a resource, which takes ``include`` and the other parameters ``names``."""
     misplaced = OF_LISTS_OF_WRITES.difference(names)
+    refused = (STANDARD | OF_READS) - SENT_WITH_WRITES - {INCLUDE}
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
-        if found := sorted(request.uow.query.keys() & misplaced):
-            raise Invalid({name: [NOT_HERE] for name in found})
-        check_included(request.uow, request.context.endpoint)
+        if request.uow.query:
+            refuse(request.uow, refused)
+            if found := sorted(request.uow.query.keys() & misplaced):
+                raise Invalid({name: [NOT_HERE] for name in found})
+            check_included(request.uow, request.context.endpoint)
         return view(request)
 
-    return taking(wrapper, {INCLUDE, *OF_LISTS_OF_WRITES})
+    return wrapper
 
 
 def check_included(uow: RequestUnitOfWork, endpoint: Endpoint) -> frozenset[str]:

@@ -38,6 +38,8 @@ from netinv_core.http.serialization import body_of
 from netinv_core.read import entity_tags, listing, pages
 from netinv_core.read.ordering import PARAMETER as ORDERING
 from netinv_core.write import delete, save
+from netinv_core.write.item_results import ON_ERROR
+from netinv_core.write.upsert import MATCH
 
 RESERVED = frozenset({"brief", "include", "api_version", "format"})
 _OF_LISTS = pagination.PARAMETERS | {ORDERING}
@@ -93,7 +95,9 @@ def list_page(
     shape, without = shape_of(uow, endpoint, omitted)
     part = pagination.page_window(uow.query, uow.registry.settings, endpoint.filters)
     page = pages.page(uow, endpoint, parameters, part, within, of=request.path)
-    answer_size.check(uow.registry, len(page.keys), 0)
+    most = uow.registry.settings.get("max_answer_objects", 0)
+    if most and len(page.keys) > most:
+        answer_size.check(uow.registry, len(page.keys), 0)
     results = representations.listed(uow, endpoint, page.keys, shape, without)
     return pagination.body(request, page, results)
 
@@ -102,7 +106,7 @@ def post(request: Request) -> Any:
     """One new object, or a list of them; answered without counters, which nothing can have raised yet."""
     uow, endpoint = request.uow, request.context.endpoint
     items = list_bodies.new_items(request)
-    if bulk_writes.continues(request):
+    if ON_ERROR in uow.query and bulk_writes.continues(request):
         return bulk_writes.create_each(request, items)
     with items.numbered_errors():
         items.raise_errors(range(len(items.bodies)))
@@ -127,11 +131,11 @@ def counters_of(endpoint: Endpoint) -> frozenset[str]:
 def change_list(request: Request) -> list[dict[str, Any]]:
     """PUT or PATCH of several objects: all or none, unless asked to go on; with ``match`` an upsert."""
     uow, endpoint = request.uow, request.context.endpoint
-    if bulk_writes.is_upsert(request):
+    if MATCH in uow.query:
         return bulk_writes.upsert(request)
     items = list_bodies.changed_items(request)
     optional = versions.absent(endpoint, uow.version)
-    if bulk_writes.continues(request):
+    if ON_ERROR in uow.query and bulk_writes.continues(request):
         return bulk_writes.change_each(request, items, optional)
     how = {"partial": request.method == "PATCH", "optional": optional, "listed": items.rows is not None}
     preconditions = conditional.of_items(request, items.bodies)

@@ -80,8 +80,8 @@ def cached_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any] 
 
 
 def remember(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], count: int) -> None:
-    """Marks a list that was counted without the cache, if it is long."""
-    if count < CACHED_FROM or uow.writing or not _has_records(endpoint):
+    """Marks a long list, of :data:`CACHED_FROM` objects or more, that was counted without the cache."""
+    if uow.writing or not _has_records(endpoint):
         return
     cache = uow.registry.list_counts
     uow.registry.long_lists.add(endpoint.label)

@@ -78,6 +78,8 @@ def _compare(
 ) -> Condition:
     """Returns a condition on the column at the end of a path, through rows that the user may view."""
     condition = relations.compare(endpoint, table, steps, test, permissions.visible_for(uow))
+    if endpoint.model.text_indexed_with is None:
+        return condition
     return indexed_texts.by_index(endpoint, table, steps, condition)
 
 

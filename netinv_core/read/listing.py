@@ -104,7 +104,8 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
             ((count,),) = uow.read(select.statement, where=conditions)
         else:
             ((count,),) = uow.rows(select, {})
-    counts.remember(uow, endpoint, conditions, count)
+    if count >= counts.CACHED_FROM:
+        counts.remember(uow, endpoint, conditions, count)
     return int(count)
 
 

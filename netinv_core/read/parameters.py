@@ -64,7 +64,8 @@ def parse_parameters(
     accepted, unknown = _accepted(uow, endpoint, parameters)
     if unknown and strict:
         raise Invalid(unknown)
-    _look_up_names(uow, endpoint, accepted)
+    if len(accepted) > 1:
+        _look_up_names(uow, endpoint, accepted)
     conditions = []
     for name, item, suffix, values in accepted:
         if any("\x00" in value for value in values):

@@ -19,6 +19,7 @@ from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid, NotFound
+from netinv_core.models.base import Tree
 from netinv_core.read import entity_tags, listing
 from netinv_core.read.plan import fetch_together
 from netinv_core.write import (
@@ -109,7 +110,8 @@ def insert(
     to earlier ones; these references are resolved in memory. Parameters and errors are those of :func:`create`.
     """
     permissions.check(uow, endpoint, "add")
-    trees.lock(uow, endpoint, bodies, new=True)
+    if issubclass(endpoint.model, Tree):
+        trees.lock(uow, endpoint, bodies, new=True)
     drafts = [Draft(endpoint, body) for body in bodies]
     for draft, key in zip(drafts, ids or (), strict=ids is not None):
         draft["id"] = key
@@ -149,7 +151,8 @@ def update(
     """
     permissions.check(uow, endpoint, "change")
     keys = keys_of(endpoint, bodies)
-    trees.lock(uow, endpoint, bodies, new=False)
+    if issubclass(endpoint.model, Tree):
+        trees.lock(uow, endpoint, bodies, new=False)
     rows = listing.rows_for_change(uow, endpoint, keys, "change") if keys else {}
     missing_error(rows, keys, single=single)
     drafts = [Draft(endpoint, body, rows[key]) for body, key in zip(bodies, keys, strict=True)]
@@ -213,7 +216,8 @@ def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool)
 def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Resolves the references and the differences of lists of parsed drafts."""
     references.resolve(uow, drafts)
-    list_differences.apply(uow, drafts)
+    if any(draft.differences for draft in drafts):
+        list_differences.apply(uow, drafts)
 
 
 def validate(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
@@ -234,7 +238,7 @@ def _run_rules(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> 
     for draft in valid:
         if draft.new:
             draft.complete()
-    if trees.is_tree(endpoint):
+    if issubclass(endpoint.model, Tree):
         trees.check_loops(uow, endpoint, valid)
     for prepare in endpoint.resource.prepare_functions:
         prepare(uow, valid)
@@ -279,7 +283,8 @@ def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
     What is stored already is written neither here nor by :func:`finish`, so that its time and its ETag remain.
     """
     table = batch.endpoint.table
-    drop_equal_lists(batch.drafts, batch.before)
+    if any(draft.many for draft in batch.drafts):
+        drop_equal_lists(batch.drafts, batch.before)
     for draft in batch.drafts:
         draft.values = {
             name: value
@@ -292,7 +297,9 @@ def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
         if (draft.values or draft.many or draft.id in others) and "last_updated" in table.c:
             draft.values["last_updated"] = entity_tags.later(uow.now, draft.before["last_updated"])
     with _violations(uow, batch):
-        remaining = parking.park(uow, table, batch.drafts)
+        unique = uniqueness.unique_columns(table)
+        exchanging = sum(not draft.values.keys().isdisjoint(unique) for draft in batch.drafts) > 1
+        remaining = parking.park(uow, table, batch.drafts) if exchanging else batch.drafts
         bulk_update(uow, table, {draft.id: draft.values for draft in remaining if draft.values})
 
 
@@ -366,7 +373,7 @@ def _follow_up(uow: UnitOfWork, batch: PendingBatch) -> None:
                 raise
             _raise_errors(batch, error)
     _raise_errors(batch)
-    if trees.is_tree(batch.endpoint):
+    if issubclass(batch.endpoint.model, Tree):
         trees.place(uow, batch.endpoint, batch.drafts)
     for after_save in batch.endpoint.resource.after_save_functions:
         after_save(uow, batch.drafts)

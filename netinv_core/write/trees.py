@@ -36,7 +36,7 @@ def lock(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, new: boo
     nodes below each other would deadlock otherwise.
     """
     fields = {"parent"} if new else {"parent", "name"}
-    if is_tree(endpoint) and any(isinstance(body, Mapping) and not fields.isdisjoint(body) for body in bodies):
+    if any(isinstance(body, Mapping) and not fields.isdisjoint(body) for body in bodies):
         lock_for(uow, "tree", [endpoint.label], shared=new)
 
 

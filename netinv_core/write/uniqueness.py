@@ -154,6 +154,8 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
 
     A set with a nullable column is checked only in drafts without another error of this kind.
     """
+    if not _may_conflict(endpoint, drafts):
+        return
     table = endpoint.table
     fields = _unique_fields(endpoint, references=False)
     for name in fields:
@@ -217,6 +219,8 @@ def _set_blank_to_null(drafts: Sequence[Draft], name: str) -> None:
 
 def check_model_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Rejects values of unique foreign keys and model-level sets that are taken; fields with errors are not checked."""
+    if not _may_conflict(endpoint, drafts):
+        return
     sets = [*((name,) for name in _unique_fields(endpoint, references=True)), *_sets(endpoint, early=False)]
     holders = _holders(uow, endpoint, sets, drafts)
     for names in sets:
@@ -254,15 +258,22 @@ def in_lock_order(endpoint: Endpoint, drafts: Sequence[Draft]) -> Sequence[Draft
     """
     if len(drafts) < 2:
         return drafts
-    names = _unique_columns(endpoint.table)
+    names = unique_columns(endpoint.table)
     return sorted(drafts, key=lambda draft: [str(draft.values.get(name)) for name in names])
 
 
 @functools.cache
-def _unique_columns(table: sa.Table) -> list[str]:
+def unique_columns(table: sa.Table) -> list[str]:
     """Returns the columns with a unique value, and those of unique sets."""
     constraints = [c for c in table.constraints if isinstance(c, sa.UniqueConstraint)]
-    return sorted({column.name for constraint in constraints for column in constraint.columns})
+    in_sets = {column.name for constraint in constraints for column in constraint.columns}
+    return sorted(in_sets | {column.name for column in table.c if column.unique})
+
+
+def _may_conflict(endpoint: Endpoint, drafts: Sequence[Draft]) -> bool:
+    """True where a draft gets values of unique columns."""
+    names = unique_columns(endpoint.table)
+    return any(draft.new or draft.rechecked or not draft.values.keys().isdisjoint(names) for draft in drafts)
 
 
 def explain(endpoint: Endpoint, error: Exception) -> Invalid:
