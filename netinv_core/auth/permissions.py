@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import named_objects
 from netinv_core.auth.identity import NOT_GIVEN
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-NOWHERE = object()  # of a model of which the user may view nothing by its id
-LimitsByLabel = dict[str, Any]
 USER = "$user"  # stands for the user's id in constraints
 
 
@@ -60,9 +59,10 @@ def scope(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
     :raises Denied: as :func:`check`
     """
     check(uow, endpoint, action)
-    conditions, limits_by_label = _own_limits(uow, endpoint, action, table), LimitsByLabel()
-    for label, key in endpoint.resource.about:
-        conditions += _visible_named(uow, table.c[label], table.c[key], limits_by_label)
+    conditions = _own_limits(uow, endpoint, action, table)
+    if endpoint.resource.about and not uow.identity.superuser:
+        pairs = [(table.c[label], table.c[key]) for label, key in endpoint.resource.about]
+        conditions.append(named_objects.visible(uow, pairs, _view_limits))
     return sa.and_(*conditions) if conditions else None
 
 
@@ -95,55 +95,13 @@ def visible_for(uow: UnitOfWork) -> relations.Visible:
     return functools.partial(visible, uow)
 
 
-def _visible_named(
-    uow: UnitOfWork, types: Any, keys: Any, limits_by_label: LimitsByLabel, *, nested: bool = False
-) -> list[Any]:
-    """Returns the conditions that the user may view the object of a generic foreign key; empty for superusers.
-
-    ``types`` is the column with the label of the content type, ``keys`` the column with the id. A deleted object counts
-    as visible to users who may view every object of its model. ``nested`` excludes objects that are about others in
-    turn: a note on a note on a note is for superusers. ``limits_by_label`` keeps the limits of models that are about
-    nothing: each is made once, for notes, images, associations and changes.
-    """
-    if uow.identity.superuser:
-        return []
-    unlimited_labels: list[str] = []
-    conditions: list[Any] = []
-    for endpoint in uow.registry.endpoints.values():
-        if nested and endpoint.resource.about:
-            continue
-        if endpoint.label not in limits_by_label:
-            limits_by_label[endpoint.label] = _limited_ids(uow, endpoint, limits_by_label)
-        limited = limits_by_label[endpoint.label]
-        if limited is None:
-            unlimited_labels.append(endpoint.label)
-        elif limited is not NOWHERE:
-            conditions.append(sa.and_(types == endpoint.label, keys.in_(limited)))
-    return [sa.or_(types.in_(unlimited_labels), *conditions)]
-
-
-@functools.cache
-def _alias(table: Any) -> Any:
-    """Returns the alias of a table for subqueries that hold no other one of it: making one copies all columns."""
-    alias = table.alias()
-    assert "id" in alias.c  # its columns are made now, before threads share it
-    return alias
-
-
-def _limited_ids(uow: UnitOfWork, endpoint: Endpoint, limits_by_label: LimitsByLabel) -> Any:
-    """Returns a query of the ids of the objects that the user may view; ``None`` for all, :data:`NOWHERE` for none."""
+def _view_limits(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> list[Any] | None:
+    """Returns the limits to a model but for those by what its objects are about; ``None`` for no access."""
     try:
         check(uow, endpoint, "view")
     except Denied:
-        return NOWHERE
-    table = _alias(endpoint.table)
-    limits = _own_limits(uow, endpoint, "view", table)
-    for type_column, key_column in endpoint.resource.about:
-        limits += _visible_named(uow, table.c[type_column], table.c[key_column], limits_by_label, nested=True)
-    if not limits:
         return None
-    ids = sa.select(table.c.id).where(*limits).correlate(None)
-    return ids if endpoint.key_type is uuid.UUID else NOWHERE
+    return _own_limits(uow, endpoint, "view", table)
 
 
 def _own_limits(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> list[Any]:

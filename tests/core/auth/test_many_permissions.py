@@ -29,5 +29,5 @@ def test_the_limits_of_each_model_are_made_once(service: Service, label: str) ->
     aliases = re.findall(r"FROM [`\"]?(\w+)[`\"]? AS [`\"]?(\w+_\d+)", longest)
     tables = {table for table, _ in aliases}
     assert len(tables) > len(labels) - 10
-    assert len(set(aliases)) == len(tables)
+    assert len(aliases) == len(tables), "the limits of a model are there once"
     assert len(statements) < 8
