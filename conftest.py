@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.register_assert_rewrite("netinv_core.testing", "netinv_web.testing", "tests.support")
+pytest.register_assert_rewrite("netinv_testing", "netinv_web.testing", "tests.support")
 pytest_plugins = [
     "pytester",
     "tests.support.fixtures",

@@ -26,9 +26,9 @@ from netinv_core.auth import identity
 from netinv_core.db import migrate
 from netinv_core.db.engine import engine_from
 from netinv_core.main import registry_for
-from netinv_core.testing import Service
 from netinv_core.uow import UnitOfWork
 from netinv_demo.generator import load_inventory
+from netinv_testing import Service
 from netinv_web.testing import Browser
 
 DEVICES = 220

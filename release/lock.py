@@ -21,6 +21,7 @@ from release import REPOSITORY
 RUNTIME, DEVELOPMENT = REPOSITORY / "requirements.lock", REPOSITORY / "requirements-dev.lock"
 DECLARED = REPOSITORY / "requirements-dev.in"
 TESTING = "testing"  # the extra of a distribution with what its tests need
+OF_TESTS = frozenset({"netinv_testing"})  # distributions that services do not have
 # Distributions whose libraries have no wheels: they are compiled where they are installed, and not locked.
 COMPILED = frozenset({"netinv_ldap"})
 
@@ -33,7 +34,8 @@ def declared(*, testing: bool) -> list[str]:
         config.read(path)
         extras = config["options.extras_require"] if config.has_section("options.extras_require") else {}
         if path.parent.name not in COMPILED:
-            lines += [] if testing else config["options"].get("install_requires", "").splitlines()
+            if testing == (path.parent.name in OF_TESTS):
+                lines += config["options"].get("install_requires", "").splitlines()
             for extra in extras:
                 lines += extras[extra].splitlines() if testing == (extra == TESTING) else []
     return sorted({line for line in lines if line and not line.startswith("netinv-")})

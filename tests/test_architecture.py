@@ -21,6 +21,10 @@ from release.lock import DEVELOPMENT, RUNTIME, declared
 from tests.support import REPOSITORY
 
 PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg"))
+# Distributions with parts of the engine, above the core: they may use all of its modules, and the core none of theirs.
+ENGINE = ["netinv_testing"]
+# The former name of the contract tests.
+FORMER_NAMES = [REPOSITORY / "netinv_core/testing/__init__.py"]
 REGISTRATIONS = {"prepare", "rule", "after_save", "before_delete", "filter", "base_filter", "permission_check"}
 # Folders of the core: the modules in them are listed one by one.
 FOLDERS = {"netinv_core"} | {
@@ -49,7 +53,6 @@ OPEN_MODULES = {
         "answer_size",
         "app",
         "json_values",
-        "testing.bad_input",
         "auth.access",
         "auth.crypto",
         "auth.audit",
@@ -162,8 +165,6 @@ OPEN_MODULES = {
         "telemetry.log_context",
         "telemetry.otel",
         "telemetry.tracing",
-        "testing",
-        "testing.client",
         "uow",
         "write.cycles",
         "write.bulk_update",
@@ -184,8 +185,8 @@ OPEN_MODULES = {
         "write.trees",
     )
 }
-# Test input that a service with all applications understands, and a description that clients know.
-NAMES_APPLICATIONS = ["bad_input.py", "root_views.py"]
+# A description that clients know.
+NAMES_APPLICATIONS = ["root_views.py"]
 # Requirements of the core that no module imports: the servers, database drivers, static files, of Pyramid pkg_resources
 # and WebOb.
 NOT_IMPORTED = {
@@ -205,7 +206,7 @@ SUPPRESSIONS = {
     ("netinv_core/http/routes_mapper.py", "type: ignore[misc]"): "Pyramid has no type annotations",
     ("netinv_core/tasks/queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_core/tasks/redis_queue.py", "type: ignore[misc]"): "Huey has no type annotations",
-    ("netinv_core/testing/client.py", "noqa: S105"): "password and secret of tests",
+    ("netinv_testing/client.py", "noqa: S105"): "password and secret of tests",
     ("netinv_core/write/schema.py", "type: ignore[misc]"): "Colander has no type annotations",
     ("netinv_dcim/cabling/cables.py", "type: ignore[misc]"): "models of endpoints that a rule has checked",
     ("netinv_dcim/cabling/paths.py", "type: ignore[attr-defined]"): "comparison of class methods",
@@ -326,14 +327,15 @@ def test_the_core_imports_no_application() -> None:
         (path.name, name)
         for path, module in modules("netinv_core").items()
         for name, _ in imports(module)
-        if name.partition(".")[0] in applications
+        if name.partition(".")[0] in applications and path not in FORMER_NAMES
     ]
     assert found == []
 
 
 def test_the_core_names_no_application() -> None:
     """Neither by the names of their packages, nor by their labels and paths, except in docstrings and test input."""
-    names = "|".join(package.removeprefix("netinv_") for package in PACKAGES if package != "netinv_core")
+    applications = [package for package in PACKAGES if package not in ["netinv_core", *ENGINE]]
+    names = "|".join(package.removeprefix("netinv_") for package in applications)
     pattern = re.compile(rf"netinv_({names})\b|\b({names})\.[a-z]|/api/({names})/|^({names})$")
     named = []
     for path, module in modules("netinv_core").items():
@@ -376,7 +378,7 @@ def test_the_example_plugin_imports_the_public_api_only() -> None:
     assert [(module, name) for module, name in core if module != "netinv_core" or name not in netinv_core.__all__] == []
 
 
-@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "netinv_core"])
+@pytest.mark.parametrize("package", sorted({*PACKAGES} - {"netinv_core", *ENGINE}))
 def test_an_application_imports_from_listed_modules_of_the_core_only(package: str) -> None:
     """The built-in applications are released with the core, so they may use more of it than the public API, but nothing
     private.

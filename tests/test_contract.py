@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netinv_core.testing import CHECKS, Case, Check, Service
+from netinv_testing import CHECKS, Case, Check, Service
 from tests.support.contract import contract_pairs
 from tests.support.inputs import Inputs
 

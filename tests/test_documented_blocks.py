@@ -18,7 +18,7 @@ import yaml
 from netinv_core.commands.cli import cli
 from netinv_core.commands.environment import Environment
 from netinv_core.packages import discover
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support import REPOSITORY
 from tests.support.http_server import served
 

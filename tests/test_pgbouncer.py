@@ -17,8 +17,8 @@ from click.testing import CliRunner
 
 from netinv_core.commands.cli import cli
 from netinv_core.db.engine import engine_from
-from netinv_core.testing import Service
-from netinv_core.testing.client import SECRET
+from netinv_testing import Service
+from netinv_testing.client import SECRET
 from tests.support import REPOSITORY
 from tests.support.databases import migrate
 from tests.support.postgresql import ACCOUNT, primary_server

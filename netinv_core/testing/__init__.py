@@ -1,36 +1,6 @@
-"""The contract: what every resource of every package does, as checks that a package's own tests can run.
+"""The contract tests under their former name. The distribution ``netinv-testing`` has them: :mod:`netinv_testing`."""
 
-``for check in CHECKS: if check.applies(endpoint): check(Case(service, endpoint.label))`` is all there is to it; see
-``tests/support/fixtures.py`` and ``tests/test_contract.py`` for how netinv does it.
-
-A check makes the objects that it changes. Checks that only read (``@check(reads=True)``), and other tests that do
-(``Case(service, label).for_reading()``), share the objects of ``service.population``, which takes a third of the time.
-"""
-
-from netinv_core.testing.cases import CHECKS, Case, Check, check
-from netinv_core.testing.checks import (
-    bulk_results,
-    changing,
-    conditions,
-    creating,
-    deleting,
-    dry_runs,
-    exchanging,
-    filtering,
-    fuzzing,
-    hiding,
-    ordering,
-    paging,
-    permitting,
-    query_counts,
-    racing,
-    reading,
-    reverting,
-    sparse_fields,
-)
-from netinv_core.testing.client import Account, Api, Service, Unique
-from netinv_core.testing.population import Population
-from netinv_core.testing.samples import Samples, sample
+from netinv_testing import CHECKS, Account, Api, Case, Check, Population, Samples, Service, Unique, check, sample
 
 __all__ = [
     "CHECKS",
@@ -42,24 +12,6 @@ __all__ = [
     "Samples",
     "Service",
     "Unique",
-    "bulk_results",
-    "changing",
     "check",
-    "conditions",
-    "creating",
-    "deleting",
-    "dry_runs",
-    "exchanging",
-    "filtering",
-    "fuzzing",
-    "hiding",
-    "ordering",
-    "paging",
-    "permitting",
-    "query_counts",
-    "racing",
-    "reading",
-    "reverting",
     "sample",
-    "sparse_fields",
 ]

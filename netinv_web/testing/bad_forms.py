@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.testing.bad_input import VALUES
+from netinv_testing.bad_input import VALUES
 
 DEEP_LISTS = "[" * 60_000
 DEEP_OBJECTS = '{"a":' * 20_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import webtest
 
-from netinv_core.testing import Account, Service
+from netinv_testing import Account, Service
 from netinv_web.testing.validation import PageValidator
 
 ORIGIN = "http://localhost"

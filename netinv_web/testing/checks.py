@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.testing import Case, Samples, Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Case, Samples, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.objects.details import own_tabs
 from netinv_web.paths import endpoint_at, object_path, page_path
 from netinv_web.testing import hostile_outputs, hostile_values

@@ -19,9 +19,9 @@ from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 from pyramid.interfaces import IRoutesMapper
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.testing import Account, Samples, Service
-from netinv_core.testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Account, Samples, Service
+from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
+from netinv_testing.client import PASSWORD
 from netinv_web.objects.details import child_tabs, own_tabs
 from netinv_web.paths import page_path
 from netinv_web.testing.bad_forms import (

@@ -7,8 +7,8 @@ from typing import Any
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.actions import actions_of
-from netinv_core.testing import Account
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Account
+from netinv_testing.client import PASSWORD
 from netinv_web.extensions import ListTab, Tab
 from netinv_web.objects.details import child_tabs, own_tabs
 from netinv_web.testing.browser import Browser

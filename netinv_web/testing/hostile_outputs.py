@@ -15,7 +15,7 @@ from netinv_web.testing.browser import Browser
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.testing import Service
+    from netinv_testing import Service
 
 CHANGES, WEBHOOKS, UNDO = "/api/extras/object-changes/", "/api/extras/webhooks/", "/extras/undo/"
 BODY = "{{ data | tojson }} {{ data }} {{ snapshots | tojson }}"

@@ -12,7 +12,7 @@ from netinv_core.fields import Value
 from netinv_web.testing.browser import Browser, Page
 
 if TYPE_CHECKING:
-    from netinv_core.testing import Api
+    from netinv_testing import Api
 
 MARKUP = '"><script>x</script>'
 STRANGE = f"{MARKUP} {{{{ 7*7 }}}} \u202eabc\u2066 \u0634\u200b\x1b\x7f\x85\u2028\uffff a\r\nb [x](javascript:alert(1))"

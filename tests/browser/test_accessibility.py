@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.chromium import PHONE_WIDTH, WIDTH, path_with_ids
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 

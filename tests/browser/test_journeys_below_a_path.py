@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from netinv_core.testing import Service, Unique
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner
+from netinv_testing import Service, Unique
+from netinv_testing.client import PASSWORD
 from tests.support.http_server import served
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]

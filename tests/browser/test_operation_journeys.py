@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Service
+from netinv_testing.client import PASSWORD
 from tests.support.receivers import Receiver
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.chromium import PHONE_WIDTH, WIDTH, path_with_ids
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Service
+from netinv_testing.client import PASSWORD
 from tests.support.chromium import PHONE_WIDTH
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]

@@ -9,8 +9,8 @@ import pytest
 from bench.variety import requests
 from netinv_core import caches
 from netinv_core.caches import BoundedCache
-from netinv_core.testing import Samples, Service
 from netinv_core.uow import MAX_CONFIGURATION
+from netinv_testing import Samples, Service
 from netinv_web.testing import Browser
 
 SENT = 1000  # requests; 500 statements are compiled for later use, and half as many more before some are dropped

@@ -18,7 +18,7 @@ from netinv_core import App, Feature, computed, hookimpl, root
 from netinv_core.commands.cli import cli
 from netinv_core.main import make_app, read_settings
 from netinv_core.packages import Packages, discover
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 pytestmark = pytest.mark.any_database
 SECRET = "of more than thirty-two characters"

@@ -21,8 +21,8 @@ from netinv_core.db import migrate
 from netinv_core.importing.dump import Dump
 from netinv_core.importing.mapping import DumpMapping
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Service
 from netinv_extras.git.worker import sync_now
+from netinv_testing import Service
 from tests.support import REPOSITORY
 from tests.support.git_remotes import Remote
 from tests.support.jobs import JOBS

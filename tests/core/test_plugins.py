@@ -14,7 +14,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.commands.cli import cli
 from netinv_core.main import read_settings, registry_for
 from netinv_core.packages import FILE_PREFIX
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 from tests.support import SUPPORT
 
 pytestmark = pytest.mark.any_database

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.read.filters import value
 from netinv_core.resource import FrozenResourceError
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from netinv_core.auth.models import Token
 from netinv_core.models.base import table_of
 from netinv_core.read.counts import CACHED_FROM
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.databases import migrated_database, new_queue_url
 from tests.support.two_processes import Process, two_processes
 

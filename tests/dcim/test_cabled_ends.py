@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 from tests.support.cabling_fixtures import CABLES, PATHS, End, Plant
 
 Setup = Callable[[Plant], tuple[End, End, dict[str, Any]]]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
-from netinv_core.testing.checks.query_counts import LIST
+from netinv_testing import Api
+from netinv_testing.checks.query_counts import LIST
 from tests.support.cabling_fixtures import CABLES, PATHS, End, Plant
 
 NOTHING = (None, None)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
-from netinv_core.testing.checks.query_counts import CREATE_MANY, CREATE_ONE
+from netinv_testing import Api
+from netinv_testing.checks.query_counts import CREATE_MANY, CREATE_ONE
 
 DEVICES = "/api/dcim/devices/"
 INTERFACES = "/api/dcim/interfaces/"

@@ -13,10 +13,10 @@ from click.testing import CliRunner, Result
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.environment import Environment
-from netinv_core.testing import Api, Service
 from netinv_dcim.commands import device_types
 from netinv_dcim.device_type_library import yaml_reader
 from netinv_dcim.device_type_library.importer import CHUNK
+from netinv_testing import Api, Service
 from tests.support.images import png
 
 pytestmark = pytest.mark.any_database  # files and their documents

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from netinv_core.testing import Api
 from netinv_dcim.rack_views.svg_text import fitted, legible, luminance, readable_on, width_of
+from netinv_testing import Api
 from tests.support.images import png, send
 
 pytestmark = pytest.mark.any_database  # drawings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 
 ASSOCIATIONS = "/api/dcim/interface-redundancy-group-associations/"
 GROUPS = "/api/dcim/interface-redundancy-groups/"

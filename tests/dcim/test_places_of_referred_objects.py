@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
-from netinv_core.testing.samples import Samples
 from netinv_dcim.moves import placed_at_locations
+from netinv_testing import Api, Service
+from netinv_testing.samples import Samples
 
 LOCATIONS = "/api/dcim/locations/"
 

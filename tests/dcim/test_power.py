@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 
 FEEDS = "/api/dcim/power-feeds/"
 GROUPS = "/api/dcim/rack-groups/"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from netinv_core.testing import Account, Api, Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Account, Api, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.cabling_fixtures import Plant
 

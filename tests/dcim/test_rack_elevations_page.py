@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Api, Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Account, Api, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 PATH = "/dcim/rack-elevations/"

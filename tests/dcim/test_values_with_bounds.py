@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Case, Service
+from netinv_testing import Case, Service
 
 
 @pytest.mark.parametrize(("name", "value"), [("latitude", 91), ("latitude", "-90.000001"), ("longitude", 181)])

@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from netinv_core.commands.environment import Environment
-from netinv_core.testing import Api, Service
 from netinv_demo import generator
 from netinv_demo.commands import demo
 from netinv_demo.company import SITES
@@ -22,6 +21,7 @@ from netinv_demo.plan import Site
 from netinv_demo.size import MAX_DEVICES, MIN_DEVICES, Size
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner
+from netinv_testing import Api, Service
 from tests.support.databases import migrated_database
 from tests.support.jobs import logs, result, work
 

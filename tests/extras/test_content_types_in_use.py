@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from netinv_core.registry import Registry
-from netinv_core.testing import Api, Service
-from netinv_core.testing.samples import Samples
 from netinv_extras.statuses import known_slugs
+from netinv_testing import Api, Service
+from netinv_testing.samples import Samples
 
 STATUSES = "/api/extras/statuses/"
 

@@ -13,8 +13,8 @@ from netinv_core.maintenance import checks
 from netinv_core.maintenance.findings import PROBLEM
 from netinv_core.models.columns import PROTECT, column_info
 from netinv_core.packages import apps_of, discover
-from netinv_core.testing import Api, Service
-from netinv_core.testing.cases import Case
+from netinv_testing import Api, Service
+from netinv_testing.cases import Case
 from netinv_web.testing import Browser
 
 pytestmark = pytest.mark.any_database

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service, Unique
+from netinv_testing import Service, Unique
 from netinv_web.testing import Browser, hostile_values
 
 pytestmark = pytest.mark.any_database

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.files import files as command
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send
 
 pytestmark = pytest.mark.any_database  # files

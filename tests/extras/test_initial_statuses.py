@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from netinv_core.db import migrate
 from netinv_core.models.columns import column_info
-from netinv_core.testing import Service
 from netinv_extras.statuses import Status, status_types
+from netinv_testing import Service
 from tests.support.databases import migrated_database
 
 RACKS, SITES = "dcim.rack", "dcim.site"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 
 NOTES = "/api/extras/notes/"
 NOBODY = "00000000-0000-4000-8000-000000000000"

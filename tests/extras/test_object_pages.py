@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Service, Unique
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.dynamic_groups.web import tab as groups_tab
+from netinv_testing import Account, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.images import GIF
 

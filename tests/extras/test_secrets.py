@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from netinv_core import settings
-from netinv_core.testing import Api, Service
 from netinv_extras import app as extras
+from netinv_testing import Api, Service
 
 pytestmark = pytest.mark.any_database  # providers of secrets
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 SEARCH = "/api/search/"
 

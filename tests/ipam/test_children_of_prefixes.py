@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 from netinv_web.testing import Browser
 
 PREFIXES, ADDRESSES = "/api/ipam/prefixes/", "/api/ipam/ip-addresses/"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 
 def test_descriptions_say_that_the_status_of_a_prefix_has_a_default(service: Service) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from netinv_core.models.types import Packed
 from netinv_core.read.ordering import requested_order
-from netinv_core.testing import Api, Samples, Service, Unique
+from netinv_testing import Api, Samples, Service, Unique
 from netinv_web.testing import Browser
 
 VRFS, DEVICES, SERVICES = "/api/ipam/vrfs/", "/api/dcim/devices/", "/api/ipam/services/"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Samples, Service
-from netinv_core.testing.checks.query_counts import LIST
+from netinv_testing import Api, Samples, Service
+from netinv_testing.checks.query_counts import LIST
 
 INTERFACES, ADDRESSES = "/api/dcim/interfaces/", "/api/ipam/ip-addresses/"
 

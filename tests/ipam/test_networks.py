@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Case, Service, Unique
+from netinv_testing import Api, Case, Service, Unique
 
 PREFIXES, ADDRESSES, AGGREGATES = "/api/ipam/prefixes/", "/api/ipam/ip-addresses/", "/api/ipam/aggregates/"
 NOBODY = "00000000-0000-4000-8000-000000000000"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 PREFIXES, VRFS = "/api/ipam/prefixes/", "/api/ipam/vrfs/"
 ACTIVE = {"status": "active"}

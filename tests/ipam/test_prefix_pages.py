@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_core.testing import Api, Service, Unique
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Api, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 

@@ -11,7 +11,7 @@ import pytest
 import webtest
 from sqlalchemy.engine import Engine
 
-from netinv_core.testing import Service, Unique
+from netinv_testing import Service, Unique
 from tests.ldap.slapd import GROUPS, PEOPLE, SERVICE, SERVICE_PASSWORD, Directory
 
 pytestmark = [pytest.mark.directory, pytest.mark.any_database]

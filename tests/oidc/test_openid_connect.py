@@ -19,7 +19,7 @@ import requests
 import webtest
 from sqlalchemy.engine import Engine
 
-from netinv_core.testing import Service, Unique
+from netinv_testing import Service, Unique
 from tests.support import REPOSITORY
 from tests.support.http_server import served
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Api, Unique
 from netinv_ipam import taken_space
 from netinv_ipam.free_space import Block, blocks, cut, gaps
 from netinv_ipam.taken_space import Range
+from netinv_testing import Api, Unique
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
 SPACE = 300  # addresses that are counted one by one

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Service
 from netinv_dcim.cabling.paths import MAX_STACK_DEPTH
+from netinv_testing import Service
 from tests.support.cabling_fixtures import CABLES, PATHS, End, Panel, Plant
 
 CONNECTED, PLANNED = "connected", "planned"

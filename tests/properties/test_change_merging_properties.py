@@ -14,8 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from netinv_core.changelog.change_set import Change, ChangeSet
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
-from netinv_core.testing import Service
 from netinv_core.write import delete, save
+from netinv_testing import Service
 
 Shown = dict[str, Any]
 ENDPOINT: Any = types.SimpleNamespace(label="dcim.site")

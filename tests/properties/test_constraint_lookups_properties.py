@@ -10,7 +10,7 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 from tests.support.rows import Row, Rows
 
 SITES, PERMISSIONS = "/api/dcim/sites/", "/api/users/permissions/"

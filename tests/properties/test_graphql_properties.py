@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 GRAPHQL = "/api/graphql/"
 LEADS = {

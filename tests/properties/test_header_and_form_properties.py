@@ -11,7 +11,7 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from netinv_core.http.versions import DEFAULT, SUPPORTED
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.images import png
 
 pytestmark = pytest.mark.any_database

@@ -15,9 +15,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from netinv_core.fields import Choice, Field, Reference, ToMany, Value
-from netinv_core.testing import Api, Service
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_testing import Api, Service
 
 Moves = list[tuple[int, int, int]]
 Population = dict[str, list[str]]  # ids by label

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Api, Unique
 from netinv_core.write.slugs import natural_key
+from netinv_testing import Api, Unique
 
 characters = st.one_of(
     st.sampled_from("0123456789/-. aAzZ~éß日𝒳"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.rows import Rows
 
 PREFIXES, ADDRESSES, VRFS = "/api/ipam/prefixes/", "/api/ipam/ip-addresses/", "/api/ipam/vrfs/"

@@ -18,7 +18,7 @@ from schemathesis import GenerationMode
 from schemathesis.core import NOT_SET
 
 from netinv_core.http.versions import NEWEST
-from netinv_core.testing import Case, Service
+from netinv_testing import Case, Service
 from tests.support.databases import migrated_database
 from tests.support.jobs import JOBS
 from tests.support.seed import seed_deliveries, seed_job_results

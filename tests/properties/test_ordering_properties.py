@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Service
 from netinv_core.write.slugs import natural_key
+from netinv_testing import Service
 
 SITES, ADDRESSES = "/api/dcim/sites/", "/api/ipam/ip-addresses/"
 COUNT = 40

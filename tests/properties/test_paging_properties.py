@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netinv_core.http.pagination import MAX_NUMBER
-from netinv_core.testing import Service
 from netinv_extras.changelog.feed import cursor_of, number_of
+from netinv_testing import Service
 
 TENANTS, FEED = "/api/tenancy/tenants/", "/api/extras/object-changes/feed/"
 COUNT = 23

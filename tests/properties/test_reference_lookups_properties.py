@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.rows import Row, Rows
 
 SITES, REGIONS, TENANTS = "/api/dcim/sites/", "/api/dcim/regions/", "/api/tenancy/tenants/"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 pytestmark = pytest.mark.any_database
 FIELDS, SITES = "/api/extras/computed-fields/", "/api/dcim/sites/"

@@ -11,7 +11,7 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from netinv_core.read.lookups import TEXT
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.rows import Rows
 
 SITES = "/api/dcim/sites/"

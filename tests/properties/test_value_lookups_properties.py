@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.rows import Rows
 
 SITES, CIRCUITS = "/api/dcim/sites/", "/api/circuits/circuits/"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netinv_core.http.versions import NEWEST, SUPPORTED, absent, downgrade, older, upgrade
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 TAGS, FIELDS = "/api/extras/tags/", "/api/extras/custom-fields/"
 INTERFACES, ADDRESSES = "/api/dcim/interfaces/", "/api/ipam/ip-addresses/"

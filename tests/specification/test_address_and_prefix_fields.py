@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Case, Service, Unique
+from netinv_testing import Api, Case, Service, Unique
 
 ADDRESSES, PREFIXES = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/"
 COMMON = {"tags": list, "custom_fields": dict, "created": str, "last_updated": str}

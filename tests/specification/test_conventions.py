@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Case, Service, Unique
+from netinv_testing import Api, Case, Service, Unique
 
 MODELS = ("dcim.site", "dcim.rack", "dcim.device", "ipam.prefix", "ipam.ipaddress", "ipam.vlan", "tenancy.tenant")
 SITES, RACKS, TENANTS = "/api/dcim/sites/", "/api/dcim/racks/", "/api/tenancy/tenants/"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Case, Service, Unique
+from netinv_testing import Api, Case, Service, Unique
 
 TENANTS, GROUPS, PREFIXES = "/api/tenancy/tenants/", "/api/tenancy/tenant-groups/", "/api/ipam/prefixes/"
 MODELS = (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Api, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 TOKENS, TENANTS, SITES = "/api/users/tokens/", "/api/tenancy/tenants/", "/api/dcim/sites/"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 TENANTS, GROUPS, TOKENS = "/api/tenancy/tenants/", "/api/tenancy/tenant-groups/", "/api/users/tokens/"
 SITES, RACKS, CUSTOM_FIELDS = "/api/dcim/sites/", "/api/dcim/racks/", "/api/extras/custom-fields/"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 TENANTS, GROUPS, TAGS = "/api/tenancy/tenants/", "/api/tenancy/tenant-groups/", "/api/extras/tags/"
 SITES, VLANS, CUSTOM_FIELDS = "/api/dcim/sites/", "/api/ipam/vlans/", "/api/extras/custom-fields/"

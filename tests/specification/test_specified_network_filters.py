@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 PREFIXES, ADDRESSES = "/api/ipam/prefixes/", "/api/ipam/ip-addresses/"
 # in a VRF of their own, so that nothing else is found

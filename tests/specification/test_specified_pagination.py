@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from netinv_core.main import read_settings
-from netinv_core.testing import Api, Service
-from netinv_core.testing.client import SECRET
+from netinv_testing import Api, Service
+from netinv_testing.client import SECRET
 
 TENANTS = "/api/tenancy/tenants/"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netinv_core.http.versions import NEWEST
-from netinv_core.testing import Api, Samples, Service, Unique
+from netinv_testing import Api, Samples, Service, Unique
 
 TENANTS, GROUPS, PREFIXES = "/api/tenancy/tenants/", "/api/tenancy/tenant-groups/", "/api/ipam/prefixes/"
 RELATIONSHIPS = "/api/extras/relationships/"

@@ -10,7 +10,7 @@ import pytest
 
 from netinv_core.http.versions import NEWEST
 from netinv_core.http.versions import SUPPORTED as VERSIONS
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 
 TENANTS, SITES = "/api/tenancy/tenants/", "/api/dcim/sites/"
 

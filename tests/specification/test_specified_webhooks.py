@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.receivers import Received, Receiver
 

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.auth.models import Token
-from netinv_core.testing import Service, Unique
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Service, Unique
 from netinv_web.testing import Browser
 from tests.support.receivers import Receiver
 

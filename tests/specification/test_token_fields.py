@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Api, Service, Unique
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Account, Api, Service, Unique
+from netinv_testing.client import PASSWORD
 
 TOKENS, TENANTS = "/api/users/tokens/", "/api/tenancy/tenants/"
 HEXADECIMAL = re.compile("[0-9a-f]{40}")

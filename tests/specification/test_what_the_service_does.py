@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Case, Service, Unique
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Api, Case, Service, Unique
 from netinv_web.testing import Browser
 from tests.support.receivers import Receiver
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.testing import Samples, Service
+from netinv_testing import Samples, Service
 
 JOBS, SCHEDULES, DELIVERIES = "/api/extras/jobs/", "/api/extras/scheduled-jobs/", "/api/extras/webhook-deliveries/"
 Request = tuple[str, Any]  # path and body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 
 PATHS = {
     "dcim.interface": "/api/dcim/interfaces/",

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from netinv_core.auth import identity
-from netinv_core.testing import Service
-from netinv_core.testing.client import PASSWORD
 from netinv_core.uow import UnitOfWork
+from netinv_testing import Service
+from netinv_testing.client import PASSWORD
 from tests.support.databases import migrated_database
 from tests.support.http_server import served
 from tests.support.jobs import JOBS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 
 FIELDS, CHOICES = "/api/extras/custom-fields/", "/api/extras/custom-field-choices/"
 ROLES, TENANTS, CHANGES = "/api/dcim/rack-roles/", "/api/tenancy/tenants/", "/api/extras/object-changes/"

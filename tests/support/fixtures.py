@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth import crypto
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.databases import DIALECT, migrated_database, template_database, unsynced_commits
 from tests.support.jobs import JOBS, fork_server, jobs_service
 from tests.support.plugins import installation

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
 from netinv_extras.git.worker import sync_now
+from netinv_testing import Api, Service
 from tests.support.git_remotes import Remote
 
 REPOSITORIES = "/api/extras/git-repositories/"

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 
 NOT_A_FILE = "The submitted data was not a file. Check the encoding type on the form."
 NOT_AN_IMAGE = (

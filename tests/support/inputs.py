@@ -28,7 +28,7 @@ class Inputs:
 
     @property
     def case_options(self) -> dict[str, Any]:
-        """Arguments for :class:`netinv_core.testing.Case`."""
+        """Arguments for :class:`netinv_testing.Case`."""
         return {
             "thorough": self.amount == "all",
             "inputs": self.random_requests,

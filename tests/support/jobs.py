@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from netinv_core.main import registry_for
-from netinv_core.testing import Api, Service
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner
 from netinv_extras.jobs.forkserver import ForkServer
+from netinv_testing import Api, Service
 from tests.support import SUPPORT
 from tests.support.databases import DIALECT, migrated_database
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 Row = dict[str, Any]
 

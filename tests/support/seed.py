@@ -6,9 +6,9 @@ import uuid
 
 import sqlalchemy as sa
 
-from netinv_core.testing import Service
-from netinv_core.testing.samples import Samples
 from netinv_extras.jobs import models as job_models
+from netinv_testing import Service
+from netinv_testing.samples import Samples
 
 
 def seed_job_results(service: Service) -> None:

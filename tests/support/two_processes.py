@@ -13,9 +13,9 @@ import requests
 from bs4 import BeautifulSoup
 from sqlalchemy.engine import Engine
 
-from netinv_core.testing import Service
-from netinv_core.testing.client import PASSWORD, SECRET, Account
 from netinv_extras.jobs import models as job_models
+from netinv_testing import Service
+from netinv_testing.client import PASSWORD, SECRET, Account
 from tests.support import SUPPORT
 from tests.support.servers import free_port, listens, running
 

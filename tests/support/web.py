@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from netinv_core.testing import Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 

@@ -12,11 +12,11 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.testing import Service
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 from netinv_extras.webhooks.outbox import Outbox
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Service
 from tests.support.receivers import Receiver
 
 GROUPS = "/api/tenancy/tenant-groups/"

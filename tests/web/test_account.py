@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Service
+from netinv_testing import Account, Service
 from netinv_web.testing import Browser
 
 pytestmark = pytest.mark.any_database  # pages over the resources of accounts

@@ -12,9 +12,9 @@ import graphql
 import pytest
 import yaml
 
-from netinv_core.testing import Service, Unique
 from netinv_extras.graphql.schema import schema_of
 from netinv_extras.graphql.web import snippet as graphql_snippet
+from netinv_testing import Service, Unique
 from netinv_web.lists.columns import default_columns
 from netinv_web.objects.details import shown_fields
 from netinv_web.objects.snippets import PLACEHOLDER

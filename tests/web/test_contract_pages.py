@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from netinv_core.testing import Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import PAGE_CHECKS, Browser, PageCase, PageCheck
 from tests.support.contract import contract_pairs
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Service, Unique
+from netinv_testing import Account, Service, Unique
 from netinv_web.testing import Browser
 
 pytestmark = pytest.mark.any_database

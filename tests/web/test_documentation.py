@@ -9,7 +9,7 @@ import pytest
 import webtest
 from pyramid.static import static_view
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from netinv_web import documentation
 from release.site import build
 

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy.engine import Engine
 
 from netinv_core.packages import discover
-from netinv_core.testing import Api, Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Api, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.extensions import Snippet, extensions_of
 from netinv_web.testing import Browser
 from tests.support.jobs import JOBS

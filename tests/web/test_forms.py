@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Api, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser, Page
 
 pytestmark = pytest.mark.any_database

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from netinv_core.db import revisions
 from netinv_core.models.base import now, table_of
 from netinv_core.packages import FailedPackage, discover
-from netinv_core.testing import Account, Service, Unique
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.jobs.schedules import ScheduledJob
 from netinv_extras.webhooks.deliveries import WebhookDelivery
+from netinv_testing import Account, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web import home
 from netinv_web.testing import Browser, Page
 from tests.support.databases import migrated_database

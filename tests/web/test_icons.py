@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import webtest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from netinv_web.testing import Browser
 
 pytestmark = pytest.mark.any_database

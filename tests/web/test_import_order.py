@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 from netinv_web.testing import Browser
 from tests.support.cabling_fixtures import Plant
 from tests.support.importing import apply, outcomes, preview

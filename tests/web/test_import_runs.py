@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from netinv_core.testing import Api, Service
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.jobs import runner
+from netinv_testing import Api, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser, Page
 from tests.support.databases import migrated_database
 from tests.support.importing import preview

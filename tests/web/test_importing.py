@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 import webtest
 
-from netinv_core.testing import Api, Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Api, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.paths import page_path
 from netinv_web.testing import Browser
 from tests.support.importing import apply, preview

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Api, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web.bulk import grid
 from netinv_web.testing import Browser
 from netinv_web.testing.browser import Page

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from netinv_core.testing import Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 TENANTS, SITES = "/api/tenancy/tenants/", "/api/dcim/sites/"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service, Unique
+from netinv_testing import Service, Unique
 from netinv_web.objects.markdown import MAX_PAGE_LENGTH, MAX_SHOWN_LENGTH
 from netinv_web.testing import Browser
 

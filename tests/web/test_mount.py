@@ -12,8 +12,8 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 import webtest
 
-from netinv_core.testing import Service, Unique
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Service, Unique
+from netinv_testing.client import PASSWORD
 
 MOUNT = "/netinv"
 BASE = f"http://localhost{MOUNT}"

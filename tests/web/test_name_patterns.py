@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 from netinv_web.forms.patterns import MAX_TEXTS, expand
 from netinv_web.testing import Browser
 

@@ -6,7 +6,7 @@ import pytest
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from netinv_web import notices
 
 

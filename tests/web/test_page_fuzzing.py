@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from netinv_web.testing.fuzzing import PageFuzzer
 from tests.support.databases import migrated_database
 from tests.support.inputs import Inputs

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Api, Service
+from netinv_testing import Account, Api, Service
 from netinv_web.testing import Browser, Page
 
 pytestmark = pytest.mark.any_database

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from netinv_web.testing import Browser
 
 PASSWORD = "correct horse"

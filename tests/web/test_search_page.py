@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Api, Service, Unique
+from netinv_testing import Account, Api, Service, Unique
 from netinv_web.testing import Browser
 
 TENANTS, SITES = "/api/tenancy/tenants/", "/api/dcim/sites/"

@@ -14,7 +14,7 @@ import webtest
 
 from netinv_core.auth import crypto
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Account, Service
+from netinv_testing import Account, Service
 from netinv_web.auth.sessions import WebSession
 from netinv_web.testing import Browser
 

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from netinv_core.models.base import now, table_of
 from netinv_core.packages import FailedPackage
 from netinv_core.tasks.workers import WorkerProcess
-from netinv_core.testing import Account, Service
-from netinv_core.testing.client import PASSWORD, SECRET
+from netinv_testing import Account, Service
+from netinv_testing.client import PASSWORD, SECRET
 from netinv_web.system import shown_setting
 from netinv_web.testing import Browser
 

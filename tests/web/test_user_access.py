@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Service
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Account, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 MakeUser = Callable[..., Account]

@@ -15,7 +15,7 @@ from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 WINDOWS = "/api/plugins/example/maintenance-windows/"
 SITES = "/api/dcim/sites/"

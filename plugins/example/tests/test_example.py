@@ -16,8 +16,8 @@ from netinv_example.maintenance_windows import MaintenanceWindow
 from netinv_core import main as service
 from netinv_core.db import migrate, revisions
 from netinv_core.packages import discover
-from netinv_core.testing import CHECKS, Api, Case, Check, Service, Unique
 from netinv_extras.jobs import runner as job_running
+from netinv_testing import CHECKS, Api, Case, Check, Service, Unique
 from tests.support.databases import empty_database
 
 JOBS = "/api/extras/jobs/"

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from netinv_core.auth import password_policy
 from netinv_core.commands.cli import cli
-from netinv_core.testing import Service, Unique
+from netinv_testing import Service, Unique
 from netinv_web.testing import Browser
 
 pytestmark = pytest.mark.any_database  # arguments and output of commands

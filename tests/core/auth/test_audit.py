@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netinv_core.auth import audit
-from netinv_core.testing import Account, Api, Service
+from netinv_testing import Account, Api, Service
 from netinv_web.testing import Browser
 from tests.support import REPOSITORY
 from tests.support.log_lines import LogLines

@@ -17,7 +17,7 @@ from netinv_core.auth.models import Token, User
 from netinv_core.confidential import refuse_confidential
 from netinv_core.main import registry_for
 from netinv_core.models.base import Base
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 TOKENS = "/api/users/tokens/"
 TENANTS = "/api/tenancy/tenants/"

@@ -12,8 +12,8 @@ import pytest
 
 from netinv_core.http import openapi
 from netinv_core.http.versions import NEWEST
-from netinv_core.testing import Api, Service
-from netinv_core.testing.client import NOTHING
+from netinv_testing import Api, Service
+from netinv_testing.client import NOTHING
 
 pytestmark = pytest.mark.any_database  # the check of credentials around every view
 

@@ -21,7 +21,7 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_core.packages import PackageError
 from netinv_core.registry import Registry
-from netinv_core.testing import Account, Service, Unique
+from netinv_testing import Account, Service, Unique
 
 pytestmark = pytest.mark.any_database  # hooks and headers
 

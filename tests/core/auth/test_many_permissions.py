@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 PATHS = {
     "extras.objectchange": "/api/extras/object-changes/",

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from netinv_core.auth import crypto
 from netinv_core.auth.models import User
-from netinv_core.testing import Account, Api, Service, Unique
-from netinv_core.testing.client import PASSWORD
+from netinv_testing import Account, Api, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 USERS = "/api/users/users/"

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.actions import Action, actions_of
 from netinv_core.packages import discover
-from netinv_core.testing import Api, Case, Service
+from netinv_testing import Api, Case, Service
 from tests.support.action_permissions import CLASS, NEEDS, READS
 from tests.support.inputs import Inputs
 

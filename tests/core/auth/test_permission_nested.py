@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.testing import Api, Case, Service
-from netinv_core.testing.samples import accepts, generic_pairs
 from netinv_extras.image_attachments import PIXEL
+from netinv_testing import Api, Case, Service
+from netinv_testing.samples import accepts, generic_pairs
 from tests.support.registry import REGISTRY
 
 DENIED = {"detail": "You do not have permission to perform this action."}

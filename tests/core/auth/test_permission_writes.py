@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.action_permissions import NEEDS, READS
 from tests.support.action_requests import job, sample
 

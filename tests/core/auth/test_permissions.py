@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.models.columns import column_info
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 NOTES = "/api/extras/notes/"

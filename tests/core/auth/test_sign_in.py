@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from netinv_core.auth import crypto, passwords
 from netinv_core.auth.models import SignInCounter
 from netinv_core.models.base import table_of
-from netinv_core.testing import Account, Api, Service
+from netinv_testing import Account, Api, Service
 from tests.support.log_lines import LogLines
 from tests.support.threads import at_once
 

@@ -13,7 +13,7 @@ from netinv_core.auth import crypto
 from netinv_core.auth.models import Token
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Account, Service
+from netinv_testing import Account, Service
 
 TOKENS = "/api/users/tokens/"
 TENANTS = "/api/tenancy/tenants/"

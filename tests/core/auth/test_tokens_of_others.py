@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 TOKENS, PERMISSIONS = "/api/users/tokens/", "/api/users/permissions/"
 DENIED = "This takes the permission to change this account, and a superuser for the token of a superuser."

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 REGIONS, SITES, RACKS, TENANTS = "/api/dcim/regions/", "/api/dcim/sites/", "/api/dcim/racks/", "/api/tenancy/tenants/"
 NO_UUID = "00000000-0000-4000-8000-000000000000"

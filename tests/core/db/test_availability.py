@@ -22,7 +22,7 @@ from netinv_core.commands.cli import cli
 from netinv_core.db import availability
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.databases import SERVER
 
 TENANTS = "/api/tenancy/tenants/"

@@ -19,7 +19,7 @@ from netinv_core.db import migrate, revisions, text_indexes
 from netinv_core.db.engine import WRITING
 from netinv_core.main import registry_for
 from netinv_core.models.base import Base
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.databases import empty_database, migrated_database
 
 

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from netinv_core.commands.cli import cli
 from netinv_core.db.engine import engine_from
 from netinv_core.main import main, read_settings
-from netinv_core.testing import Service
-from netinv_core.testing.client import SECRET, Api
+from netinv_testing import Service
+from netinv_testing.client import SECRET, Api
 from tests.support.databases import migrate
 from tests.support.postgresql import Server, servers
 

@@ -20,7 +20,7 @@ from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.row_select import ManyRows, RowSelect
 from netinv_core.models.base import table_of
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 TIMES = 8  # psycopg prepares a statement when it runs for the sixth time
 SITES = "/api/dcim/sites/"

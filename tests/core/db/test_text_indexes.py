@@ -14,7 +14,7 @@ from netinv_core.maintenance import checks
 from netinv_core.maintenance.findings import OK, WARNING
 from netinv_core.read import filters, indexed_texts
 from netinv_core.registry import Registry
-from netinv_core.testing import Api, Samples, Service, Unique
+from netinv_testing import Api, Samples, Service, Unique
 from tests.support.databases import migrated_database
 
 ADDRESSES, TENANTS, DEVICES = "/api/ipam/ip-addresses/", "/api/tenancy/tenants/", "/api/dcim/devices/"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.action_requests import WRITES, sample
 
 ON_LISTS = {"webhook-deliveries/retry POST"}

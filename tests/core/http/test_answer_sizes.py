@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.cabling_fixtures import Plant
 
 DEVICES, CONTEXTS, TAGS = "/api/dcim/devices/", "/api/extras/config-contexts/", "/api/extras/tags/"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import requests
 
-from netinv_core.testing import Samples, Service
-from netinv_core.testing.checks.conditions import ETAG, INCLUDED
+from netinv_testing import Samples, Service
+from netinv_testing.checks.conditions import ETAG, INCLUDED
 from tests.support.http_server import served
 from tests.support.threads import at_once
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.databases import migrated_database
 from tests.support.http_server import served
 from tests.support.images import png

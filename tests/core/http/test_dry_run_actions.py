@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.action_permissions import NEEDS, READS
 from tests.support.action_requests import WRITES, sample
 

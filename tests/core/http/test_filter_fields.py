@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 
 CHOICES = "/api/core/filterset-fields/lookup-choices/"
 ELEMENT = "/api/core/filterset-fields/lookup-value-dom-element/"

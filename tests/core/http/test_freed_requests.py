@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from pyramid.request import Request
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 

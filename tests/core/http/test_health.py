@@ -13,7 +13,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.db.engine import engine_from
 from netinv_core.http import health
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.databases import empty_database, new_queue_url
 
 LIVE, READY = "/health/live", "/health/ready"

@@ -9,7 +9,7 @@ import pytest
 from pyramid.request import Request
 
 from netinv_core.http import renderer
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 pytestmark = pytest.mark.any_database
 TENANTS = "/api/tenancy/tenants/"

@@ -15,7 +15,7 @@ from netinv_core import stored_answers
 from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.stored_answers import StoredAnswer
-from netinv_core.testing import Api, Samples, Service
+from netinv_testing import Api, Samples, Service
 from tests.support.http_server import served
 from tests.support.threads import at_once
 

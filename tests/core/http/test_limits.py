@@ -18,7 +18,7 @@ from netinv_core.errors import MAX_FAULTY, MAX_MESSAGES, MAX_TEXT
 from netinv_core.http.pipeline import MAX_HEADER_LENGTH, MAX_PATH_LENGTH, MAX_QUERY_LENGTH, PARSED
 from netinv_core.http.serialization import MAX_PARAMETERS
 from netinv_core.json_values import MAX_LEVELS
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 GRAPHQL = "/api/graphql/"

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from netinv_core.http.versions import NEWEST
-from netinv_core.testing import Api, Case, Service
+from netinv_testing import Api, Case, Service
 
 SITES = "/api/dcim/sites/"
 TENANTS = "/api/tenancy/tenants/"

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from netinv_core.http.metrics import COUNTER, Sample, text
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Api, Service, Unique
 from netinv_extras.webhooks.deliveries import WebhookDelivery
+from netinv_testing import Api, Service, Unique
 
 METRICS, STATUS = "/metrics", "/api/status/"
 _SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)((?:\{(?:[a-z_]+="(?:[^"\\\n]|\\[\\n"])*",?)*\})?) (-?[0-9.e+-]+)')

@@ -15,7 +15,7 @@ from webob import Request, Response
 
 from netinv_core.http import openapi
 from netinv_core.http.versions import DEFAULT, NEWEST, SUPPORTED
-from netinv_core.testing import Api, Case, Service
+from netinv_testing import Api, Case, Service
 from tests.support.contract import every_resource
 from tests.support.openapi_validation import errors_of
 

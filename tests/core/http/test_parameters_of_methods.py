@@ -10,7 +10,7 @@ import pytest
 
 from netinv_core.http.actions import actions_of, schema_of
 from netinv_core.http.standard_parameters import SENT_WITH_WRITES, STANDARD
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 TENANTS = "/api/tenancy/tenants/"
 READS = {"brief": "1", "fields": "name", "ordering": "name", "cursor": "", "count": "none", "exclude": "comments"}

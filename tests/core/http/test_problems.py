@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 SITES, TENANTS = "/api/dcim/sites/", "/api/tenancy/tenants/"
 PROBLEM = {"Accept": "application/json, application/problem+json"}

@@ -11,7 +11,7 @@ import pytest
 from waitress.server import create_server
 
 from netinv_core.http.versions import NEWEST
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 pytestmark = pytest.mark.any_database  # methods, headers and bodies
 

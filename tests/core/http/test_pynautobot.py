@@ -9,7 +9,7 @@ import pynautobot
 import pytest
 import requests
 
-from netinv_core.testing import Case, Service, Unique
+from netinv_testing import Case, Service, Unique
 from tests.support.http_server import served
 
 pytestmark = pytest.mark.any_database

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 TENANTS, TYPES = "/api/tenancy/tenants/", "/api/dcim/device-types/query/"
 QUERY = f"{TENANTS}query/"

@@ -16,7 +16,7 @@ from netinv_core.http import rate_limits
 from netinv_core.rates import MemoryBuckets, Rate
 from netinv_core.settings import read
 from netinv_core.tasks.redis_buckets import PREFIX, RedisBuckets
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 REDIS = os.environ.get("NETINV_TEST_QUEUE", "")
 SITES, HOUR = "/api/dcim/sites/", 3600

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 
 @pytest.mark.parametrize(

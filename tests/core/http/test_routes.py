@@ -10,9 +10,9 @@ from urllib.parse import quote
 import pytest
 from pyramid.interfaces import IRoutesMapper
 
-from netinv_core.testing import Service
-from netinv_core.testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
-from netinv_core.testing.checks.fuzzing import ANY, METHODS, TEXTS
+from netinv_testing import Service
+from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
+from netinv_testing.checks.fuzzing import ANY, METHODS, TEXTS
 from tests.support.inputs import Inputs
 
 GRAPHQL = (

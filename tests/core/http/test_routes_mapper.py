@@ -13,7 +13,7 @@ from pyramid.request import Request
 from pyramid.urldispatch import RoutesMapper
 
 from netinv_core.http.routes_mapper import PrefixRoutesMapper
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 pytestmark = pytest.mark.any_database
 PLACEHOLDER = re.compile(r"\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\*\w+")

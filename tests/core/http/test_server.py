@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from waitress.server import create_server
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 INI = Path(__file__).parents[3] / "production.ini"
 OURS = (

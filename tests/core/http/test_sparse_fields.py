@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from netinv_core.testing import Api, Samples, Service, Unique
+from netinv_testing import Api, Samples, Service, Unique
 
 pytestmark = pytest.mark.any_database  # members of representations
 

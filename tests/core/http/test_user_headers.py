@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service, Unique
-from netinv_core.testing.client import NOTHING
+from netinv_testing import Service, Unique
+from netinv_testing.client import NOTHING
 from netinv_web.testing.fuzzing import environ_of, quoted
 
 pytestmark = pytest.mark.any_database

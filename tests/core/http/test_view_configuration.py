@@ -19,7 +19,7 @@ from netinv_core.app import App
 from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.main import make_app
 from netinv_core.packages import discover
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 pytestmark = pytest.mark.any_database
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}

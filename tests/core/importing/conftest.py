@@ -15,7 +15,7 @@ from netinv_core.commands.environment import Environment
 from netinv_core.commands.importing import import_
 from netinv_core.importing import rest
 from netinv_core.importing.netbox import Report
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.dumps import load
 from tests.support.inventory_service import TOKEN
 

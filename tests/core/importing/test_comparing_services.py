@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 from tests.support.dumps import named
 from tests.support.inventory_service import InventoryService, serving
 from tests.support.nautobot2_lists import everything

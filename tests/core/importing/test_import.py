@@ -20,7 +20,7 @@ from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.importing import import_
 from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 from tests.support.databases import migrated_database
 from tests.support.dumps import DUMP, item, load, named
 

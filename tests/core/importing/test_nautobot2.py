@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 from tests.support.inventory_service import InventoryService, serving
 from tests.support.nautobot2 import MODELS, Nautobot2
 from tests.support.nautobot2_lists import everything

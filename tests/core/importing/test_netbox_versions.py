@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED
-from netinv_core.testing import Api
+from netinv_testing import Api
 from tests.support.dumps import item, named
 
 JUNIPER = named("dcim.manufacturer", 1, "Juniper of the imports")

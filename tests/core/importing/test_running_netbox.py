@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.importing import import_
 from netinv_core.importing import rest
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.databases import migrated_database
 from tests.support.dumps import DUMP
 from tests.support.inventory_service import TOKEN, InventoryService, serving

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 from tests.support.inventory_service import TOKEN, InventoryService, serving
 
 

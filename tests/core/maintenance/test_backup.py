@@ -23,8 +23,8 @@ from netinv_core.main import make_app, registry_for
 from netinv_core.maintenance import archive, backup, restore
 from netinv_core.maintenance.archive import ArchiveError
 from netinv_core.storage import files
-from netinv_core.testing import Api, Service
 from netinv_extras.jobs.models import refresh
+from netinv_testing import Api, Service
 from tests.support.databases import DIALECT, empty_database, migrated_database
 from tests.support.images import png, send
 from tests.support.jobs import JOBS

@@ -18,9 +18,9 @@ from netinv_core.commands.environment import Environment
 from netinv_core.commands.secret import secret
 from netinv_core.models.base import table_of
 from netinv_core.stored_answers import StoredAnswer
-from netinv_core.testing import Service
 from netinv_extras.plans.models import Plan
 from netinv_extras.webhooks.models import Webhook
+from netinv_testing import Service
 from tests.support.databases import migrated_database
 
 OLD, NEW = "the former text of more than 32 characters", "the present text of more than 32 characters"

@@ -18,8 +18,8 @@ from netinv_core.commands.environment import Environment
 from netinv_core.maintenance import retention, upkeep
 from netinv_core.models.base import now, table_of
 from netinv_core.stored_answers import StoredAnswer
-from netinv_core.testing import Service
 from netinv_extras.jobs.results import COMPLETED, JobLogEntry, JobResult
+from netinv_testing import Service
 from netinv_web.auth.sessions import WebSession
 from tests.support.databases import migrated_database
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from netinv_core.testing import Api, Samples, Service, Unique
+from netinv_testing import Api, Samples, Service, Unique
 
 SITES, RACKS, DEVICES, TENANTS = (
     "/api/dcim/sites/",

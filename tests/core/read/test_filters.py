@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 TENANTS = "/api/tenancy/tenants/"
 TAGS = "/api/extras/tags/"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 from tests.support.cabling_fixtures import Plant
 
 DEVICES = "/api/dcim/devices/"

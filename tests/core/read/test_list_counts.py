@@ -9,7 +9,7 @@ import pytest
 
 from netinv_core.changelog.sequence import number_changes
 from netinv_core.read import counts
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 TENANTS, CHANGES = "/api/tenancy/tenants/", "/api/extras/object-changes/"
 PAGE, FILTERED = {"limit": 1}, {"name__n": "no such name"}

@@ -10,7 +10,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Value
 from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 TEXT = "zz\n"
 TYPED = ("exact", "lt", "lte", "gt", "gte")

@@ -8,7 +8,7 @@ import pytest
 
 from netinv_core.db import text_indexes
 from netinv_core.read import search_stages
-from netinv_core.testing import Api, Samples, Service, Unique
+from netinv_testing import Api, Samples, Service, Unique
 
 SEARCH, SITES, TENANTS = "/api/search/", "/api/dcim/sites/", "/api/tenancy/tenants/"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 
 def _notations(mac: str) -> list[str]:

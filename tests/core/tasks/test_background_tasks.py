@@ -18,7 +18,7 @@ from netinv_core.commands.cli import cli
 from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Service, Unique
+from netinv_testing import Service, Unique
 from tests.support.databases import migrated_database, new_queue_url
 
 SITES = "/api/dcim/sites/"

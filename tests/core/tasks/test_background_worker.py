@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from netinv_core.tasks.background import BackgroundWorker
-from netinv_core.testing import Service
+from netinv_testing import Service
 
 
 class Counter(BackgroundWorker):

@@ -18,7 +18,7 @@ from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 TENANTS = "/api/tenancy/tenants/"
 

@@ -19,7 +19,7 @@ from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_core.tasks.queue import Task
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.databases import new_queue_url
 
 _worker = table_of(workers.WorkerProcess)

@@ -16,8 +16,8 @@ import pytest
 from netinv_core.auth import crypto
 from netinv_core.telemetry import log_context
 from netinv_core.telemetry.formatters import JsonFormatter, TextFormatter
-from netinv_core.testing import Api, Service
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Api, Service
 from tests.support import REPOSITORY
 from tests.support.log_lines import LogLines
 

@@ -22,7 +22,7 @@ from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.workers import WorkerProcess
 from netinv_core.telemetry import MULTIPROCESS, gunicorn_hooks, metrics
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 from tests.support import REPOSITORY
 from tests.support.databases import new_queue_url
 

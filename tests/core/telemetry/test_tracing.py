@@ -15,8 +15,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 from netinv_core.settings import read
 from netinv_core.telemetry import tracing
 from netinv_core.telemetry.otel import Tracing
-from netinv_core.testing import Service
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Service
 from tests.support.databases import migrated_database
 from tests.support.log_lines import LogLines
 from tests.support.receivers import Receiver

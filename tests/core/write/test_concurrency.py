@@ -14,8 +14,8 @@ import sqlalchemy as sa
 
 from netinv_core.db.availability import is_busy
 from netinv_core.db.engine import engine_from, lock_rows
-from netinv_core.testing import Api, Service, Unique
-from netinv_core.testing.checks.racing import CLIENTS, Call, race, statuses
+from netinv_testing import Api, Service, Unique
+from netinv_testing.checks.racing import CLIENTS, Call, race, statuses
 from tests.support.cabling_fixtures import Plant
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 SITES, TENANTS, TAGS = "/api/dcim/sites/", "/api/tenancy/tenants/", "/api/extras/tags/"
 LARGE = "x" * (1 << 20)  # a request with this body is not run again

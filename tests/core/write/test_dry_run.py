@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from netinv_core.auth.models import ConfigurationVersion
 from netinv_core.errors import Invalid
 from netinv_core.models.base import table_of
-from netinv_core.testing import Samples, Service
 from netinv_core.write import dry_run, save
+from netinv_testing import Samples, Service
 from tests.support.images import kept, png, send
 
 SITES, TENANTS, DEVICES = "/api/dcim/sites/", "/api/tenancy/tenants/", "/api/dcim/devices/"

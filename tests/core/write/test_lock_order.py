@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.db.availability import is_busy
-from netinv_core.testing import Api, Service, Unique
-from netinv_core.testing.checks.racing import Call, race
+from netinv_testing import Api, Service, Unique
+from netinv_testing.checks.racing import Call, race
 
 TENANTS = "/api/tenancy/tenants/"
 MANY = 400  # rows of a list: their INSERTs take long enough to meet those of the other client

@@ -14,7 +14,7 @@ from netinv_core.db.engine import as_stored
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import ToMany
 from netinv_core.models.base import table_of
-from netinv_core.testing import Api, Case, Service, Unique
+from netinv_testing import Api, Case, Service, Unique
 from tests.support.registry import REGISTRY
 
 CHANGES, TAGS, TENANTS = "/api/extras/object-changes/", "/api/extras/tags/", "/api/tenancy/tenants/"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.threads import at_once
 
 TENANTS, SITES, GROUPS = "/api/tenancy/tenants/", "/api/dcim/sites/", "/api/tenancy/tenant-groups/"

@@ -11,7 +11,7 @@ import requests
 import sqlalchemy as sa
 
 from netinv_core.db.engine import lock_rows
-from netinv_core.testing import Service, Unique
+from netinv_testing import Service, Unique
 from tests.support.cabling_fixtures import CABLES, Plant
 from tests.support.http_server import served
 from tests.support.threads import CLIENTS, at_once

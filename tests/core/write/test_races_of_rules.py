@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.testing import Service
-from netinv_core.testing.samples import Samples
+from netinv_testing import Service
+from netinv_testing.samples import Samples
 
 HEAD_START = 0.5  # seconds that the second request has before the first one commits
 

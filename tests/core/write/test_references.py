@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 
 TENANTS = "/api/tenancy/tenants/"
 GROUPS = "/api/tenancy/tenant-groups/"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_testing import Api
 
 TYPES, LOCATIONS, SITES = "/api/dcim/location-types/", "/api/dcim/locations/", "/api/dcim/sites/"
 DEVICE_TYPES, DEVICES, INTERFACES = "/api/dcim/device-types/", "/api/dcim/devices/", "/api/dcim/interfaces/"

@@ -8,9 +8,9 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.errors import Invalid
-from netinv_core.testing import Service
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
+from netinv_testing import Service
 
 CHANGES = "/api/extras/object-changes/"
 TENANTS = "/api/tenancy/tenants/"

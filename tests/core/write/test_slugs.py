@@ -12,8 +12,8 @@ from netinv_core.db import migrate
 from netinv_core.db.engine import WRITING
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import column_info
-from netinv_core.testing import Case, Service
 from netinv_core.write.slugs import slugify
+from netinv_testing import Case, Service
 from tests.support.registry import REGISTRY
 
 BLANK = {"slug": ["This field may not be blank."]}

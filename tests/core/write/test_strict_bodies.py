@@ -11,8 +11,8 @@ import pytest
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.actions import OperationSchema, actions_of, schema_of
-from netinv_core.testing import Case, Service
 from netinv_core.write.strict_bodies import UNKNOWN
+from netinv_testing import Case, Service
 
 TENANTS = "/api/tenancy/tenants/"
 # Fields that take what was read and compute it themselves; the name that version 1.3 knows a field by.

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Value
 from netinv_core.models.columns import column_info
-from netinv_core.testing import Api, Case, Service, Unique
-from netinv_core.testing.samples import as_written
+from netinv_testing import Api, Case, Service, Unique
+from netinv_testing.samples import as_written
 from tests.support.registry import REGISTRY
 
 TAKEN = ("already exists", "unique set", "already", "taken", "occupied", "duplicate", "must be unique")

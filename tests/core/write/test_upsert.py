@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
 from netinv_core.write.upsert import identifies
+from netinv_testing import Api, Service, Unique
 from tests.support.databases import migrated_database
 from tests.support.threads import at_once
 

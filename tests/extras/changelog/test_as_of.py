@@ -13,7 +13,7 @@ from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 SITES, REGIONS = "/api/dcim/sites/", "/api/dcim/regions/"
 DAY, MOMENT = datetime.timedelta(days=1), datetime.timedelta(microseconds=1)

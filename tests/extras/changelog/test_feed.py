@@ -20,9 +20,9 @@ from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Api, Service, Unique
 from netinv_core.write import save
 from netinv_extras.changelog.feed import cursor_of, number_of
+from netinv_testing import Api, Service, Unique
 from tests.support.http_server import served
 
 FEED, CHANGES, SITES = "/api/extras/object-changes/feed/", "/api/extras/object-changes/", "/api/dcim/sites/"

@@ -9,7 +9,7 @@ import pytest
 
 from netinv_core.changelog.differences import differences
 from netinv_core.changelog.later_changes import FieldChange, changes_since
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 SITES, TENANTS = "/api/dcim/sites/", "/api/tenancy/tenants/"
 

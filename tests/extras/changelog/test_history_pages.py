@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Service, Unique
+from netinv_testing import Account, Service, Unique
 from netinv_web.testing import Browser
 
 SITES, UNDO = "/api/dcim/sites/", "/extras/undo/"

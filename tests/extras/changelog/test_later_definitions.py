@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 
 CHANGES, SITES = "/api/extras/object-changes/", "/api/dcim/sites/"
 DEFINITIONS = {

@@ -20,7 +20,7 @@ from netinv_core.changelog.states import by_length
 from netinv_core.db import migrate, revisions
 from netinv_core.maintenance import upkeep
 from netinv_core.models.base import table_of
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.databases import migrated_database
 
 LOG, SITES = "/api/extras/object-changes/", "/api/dcim/sites/"

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.models.base import table_of
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.images import GIF
 
 CHANGES, SITES, DEVICES = "/api/extras/object-changes/", "/api/dcim/sites/", "/api/dcim/devices/"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
-from netinv_core.testing.checks.query_counts import DETAIL, LIST
 from netinv_extras.config_contexts.merge import MergedContext
 from netinv_extras.config_contexts.scopes import Scope
+from netinv_testing import Api, Service
+from netinv_testing.checks.query_counts import DETAIL, LIST
 
 CONTEXTS = "/api/extras/config-contexts/"
 SCHEMAS = "/api/extras/config-context-schemas/"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
 from netinv_extras import checks
+from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
 
 CONTEXTS, DEVICES = "/api/extras/config-contexts/", "/api/dcim/devices/"

@@ -6,9 +6,9 @@ from typing import Any
 
 from netinv_core.auth import identity
 from netinv_core.db.engine import session_factory
-from netinv_core.testing import Api, Service
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, save
+from netinv_testing import Api, Service
 from tests.support.custom_fields import CHOICES, FIELDS, ROLE, ROLES, TENANTS, define, role, values
 
 __all__ = ["define", "role"]

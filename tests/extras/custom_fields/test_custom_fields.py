@@ -11,9 +11,9 @@ import pytest
 
 from netinv_core.auth import identity
 from netinv_core.db.engine import session_factory
-from netinv_core.testing import Api, Service
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
+from netinv_testing import Api, Service
 from tests.support.custom_fields import CHANGES, CHOICES, FIELDS, ROLE, ROLES, TENANTS, define, refused, role, values
 
 __all__ = ["define", "role"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 SITES, DEVICES, FIELDS = "/api/dcim/sites/", "/api/dcim/devices/", "/api/extras/custom-fields/"
 PERMISSIONS = "/api/users/permissions/"

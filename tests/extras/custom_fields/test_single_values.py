@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
 from netinv_extras.custom_fields import filters
+from netinv_testing import Api
 from netinv_web.testing import Browser
 
 FIELDS, ROLES, GROUPS = "/api/extras/custom-fields/", "/api/dcim/rack-roles/", "/api/extras/dynamic-groups/"

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.auth.identity import configuration_changed
-from netinv_core.testing import Api, Service, Unique
 from netinv_extras.dynamic_groups.models import MAX_DEPTH, MAX_DESCENDANTS
+from netinv_testing import Api, Service, Unique
 
 GROUPS, MEMBERSHIPS, SITES = "/api/extras/dynamic-groups/", "/api/extras/dynamic-group-memberships/", "/api/dcim/sites/"
 

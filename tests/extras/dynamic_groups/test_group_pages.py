@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from netinv_core.testing import Service, Unique
+from netinv_testing import Service, Unique
 from netinv_web.testing import Browser
 from netinv_web.testing.browser import Page
 

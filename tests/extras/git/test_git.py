@@ -14,10 +14,10 @@ import sqlalchemy as sa
 
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Service
 from netinv_extras.git import files as git_files
 from netinv_extras.git.models import GitSync
 from netinv_extras.git.worker import sync_now
+from netinv_testing import Service
 from tests.support.git_remotes import Remote
 from tests.support.git_services import (
     CHANGES,

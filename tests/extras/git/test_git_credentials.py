@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.git_remotes import Remote
 from tests.support.git_services import (
     CHANGES,

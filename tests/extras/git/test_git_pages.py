@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.testing import Account, Service
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.git.models import GitSync
+from netinv_testing import Account, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 pytestmark = pytest.mark.any_database

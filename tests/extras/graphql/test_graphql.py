@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Case, Service, Unique
+from netinv_testing import Api, Case, Service, Unique
 from tests.support.cabling_fixtures import Plant
 from tests.support.contract import every_resource
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 
 QUERIES = "/api/extras/graphql-queries/"
 SITES = "/api/dcim/sites/"

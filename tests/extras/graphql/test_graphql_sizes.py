@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.cabling_fixtures import Plant
 
 GRAPHQL, QUERIES, INTERFACES = "/api/graphql/", "/api/extras/graphql-queries/", "/api/dcim/interfaces/"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
 from netinv_extras.git.worker import sync_now
 from netinv_extras.jobs import runner as job_running
+from netinv_testing import Service
 from tests.support.git_remotes import Remote
 
 REPOSITORIES, JOBS, RESULTS, SITES = (

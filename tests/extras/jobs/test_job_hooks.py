@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
 from netinv_core.write.system_update import system_update
+from netinv_testing import Service
 from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Service
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.jobs import live_log, runner
+from netinv_testing import Account, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.jobs import job, service, until, work
 

@@ -13,10 +13,10 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Service
 from netinv_extras.jobs import scheduler
 from netinv_extras.jobs.crontab import Crontab
 from netinv_extras.jobs.schedules import ScheduledJob
+from netinv_testing import Service
 from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]

@@ -16,9 +16,9 @@ from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.commands.cli import cli
 from netinv_core.models.base import table_of
-from netinv_core.testing import Service
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs.results import JobResult
+from netinv_testing import Service
 from tests.support.jobs import JOBS, PATH, RESULTS, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]

@@ -9,8 +9,8 @@ import pytest
 
 from netinv_core.auth.identity import Identity
 from netinv_core.errors import Denied
-from netinv_core.testing import Service
 from netinv_extras.jobs.api_client import Inventory, JobUnitOfWork
+from netinv_testing import Service
 
 TENANT = "tenancy.tenant"
 

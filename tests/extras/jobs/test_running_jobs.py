@@ -16,11 +16,11 @@ import sqlalchemy as sa
 
 from netinv_core.db.engine import engine_from
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Service
 from netinv_extras.jobs import runner as job_running
 from netinv_extras.jobs.claims import ABANDONED
 from netinv_extras.jobs.results import JobResult
 from netinv_extras.jobs.runner import DIED, Runner, run_jobs
+from netinv_testing import Service
 from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, until, work
 
 __all__ = ["ask", "job", "service"]

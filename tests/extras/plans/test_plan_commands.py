@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from netinv_core.commands.cli import cli
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.http_server import served
 
 SITES = "/api/dcim/sites/"

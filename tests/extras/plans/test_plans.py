@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now
-from netinv_core.testing import Api, Service, Unique
 from netinv_extras.plans.models import plan_table, retention
+from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
 from tests.support.threads import at_once
 

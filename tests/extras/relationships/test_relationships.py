@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 RELATIONSHIPS, ASSOCIATIONS = "/api/extras/relationships/", "/api/extras/relationship-associations/"
 ROLES, TENANTS, GROUPS = "/api/dcim/rack-roles/", "/api/tenancy/tenants/", "/api/tenancy/tenant-groups/"

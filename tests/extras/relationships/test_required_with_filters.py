@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 from netinv_web.testing import Browser
 
 ROLES, TENANTS, RELATIONSHIPS = "/api/dcim/rack-roles/", "/api/tenancy/tenants/", "/api/extras/relationships/"

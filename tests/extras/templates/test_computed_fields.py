@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Service
+from netinv_testing import Api, Service
 
 FIELDS, TENANTS, GROUPS, ROLES = (
     "/api/extras/computed-fields/",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api, Unique
+from netinv_testing import Api, Unique
 
 pytestmark = pytest.mark.any_database
 LINKS = "/api/extras/custom-links/"

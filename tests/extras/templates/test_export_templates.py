@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 
 TEMPLATES = "/api/extras/export-templates/"
 SITES = "/api/dcim/sites/"

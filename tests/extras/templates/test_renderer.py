@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Service
 from netinv_extras import settings
 from netinv_extras.templates import renderer_pool, sandbox
 from netinv_extras.templates.renderer import frames
 from netinv_extras.templates.renderer.values import ObjectRef
 from netinv_extras.templates.sandbox import Limits, RenderError, Rendering
+from netinv_testing import Service
 from tests.support.processes import processor_seconds, runs
 
 LIMITS = Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})

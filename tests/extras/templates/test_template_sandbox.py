@@ -16,13 +16,13 @@ from jinja2.filters import _GroupTuple
 from jinja2.runtime import BlockReference, LoopContext, Macro, TemplateReference
 from jinja2.utils import Cycler, Joiner, Namespace, markupsafe
 
-from netinv_core.testing import Api, Service
 from netinv_extras import settings
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.renderer import values
 from netinv_extras.templates.renderer.objects import Batches, Function, Members, Object, Queryset
 from netinv_extras.templates.renderer.sandbox import Sandbox, Templates
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Api, Service
 from tests.support.receivers import Receiver
 
 pytestmark = pytest.mark.any_database

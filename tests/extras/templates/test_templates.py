@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
-from netinv_core.testing.checks.query_counts import CREATE_ONE
+from netinv_testing import Api
+from netinv_testing.checks.query_counts import CREATE_ONE
 
 CREATE_EQUIPPED = 40  # statements for devices that get components of every kind
 DEVICES = "/api/dcim/devices/"

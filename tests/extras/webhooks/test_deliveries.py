@@ -21,10 +21,10 @@ from netinv_core.importing.netbox import Report, import_netbox
 from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Api, Service, Unique
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_extras.webhooks import deliveries, models
+from netinv_testing import Api, Service, Unique
 from tests.support.http_server import served
 from tests.support.threads import at_once
 

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.labels import description_of
-from netinv_core.testing import Account, Service
-from netinv_core.testing.client import PASSWORD
 from netinv_extras.webhooks import deliveries
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Account, Service
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.receivers import Receiver
 

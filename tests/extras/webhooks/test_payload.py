@@ -17,10 +17,10 @@ import pytest
 import webtest
 
 from netinv_core.changelog.masking import without_secrets
-from netinv_core.testing import Service
 from netinv_extras import settings
 from netinv_extras.templates import sandbox
 from netinv_extras.webhooks.worker import deliver_now
+from netinv_testing import Service
 from tests.support import SUPPORT
 from tests.support.receivers import Received, Receiver
 

@@ -13,11 +13,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Service
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 from netinv_extras.webhooks.outbox import MAX_WEBHOOKS, Outcome
 from netinv_extras.webhooks.worker import LOST, MAX_LOST_CLAIMS, Deliverer
+from netinv_testing import Service
 from tests.support.receivers import Received, Receiver, say
 from tests.support.webhook_workers import (
     change,

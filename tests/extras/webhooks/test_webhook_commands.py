@@ -31,10 +31,10 @@ from netinv_core.commands.cli import cli
 from netinv_core.commands.environment import Environment
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Api, Service, Unique
 from netinv_extras.webhooks.commands import webhooks
 from netinv_extras.webhooks.deliveries import WebhookAttempt, WebhookDelivery
 from netinv_extras.webhooks.listener import MAX_BODY_BYTES, Listener, webhook_listener
+from netinv_testing import Api, Service, Unique
 
 RACK_ROLES = "/api/dcim/rack-roles/"
 DELIVERIES = "/api/extras/webhook-deliveries/"

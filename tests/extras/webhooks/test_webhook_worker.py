@@ -18,11 +18,11 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Service
 from netinv_extras.templates import renderer_pool
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 from netinv_extras.webhooks.worker import GONE, Deliverer
+from netinv_testing import Service
 from tests.support.databases import new_queue_url
 from tests.support.processes import processor_seconds
 from tests.support.receivers import Received, Receiver, say

@@ -9,7 +9,7 @@ import requests
 import sqlalchemy as sa
 
 from netinv_core.changelog.states import record_columns
-from netinv_core.testing import Api, Service, Unique
+from netinv_testing import Api, Service, Unique
 from tests.support.http_server import served
 from tests.support.threads import at_once
 

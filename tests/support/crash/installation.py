@@ -18,7 +18,7 @@ import requests
 from sqlalchemy.engine import Engine, make_url
 
 from netinv_core.tasks import queue as task_queue
-from netinv_core.testing import Service
+from netinv_testing import Service
 from tests.support.receivers import Received, Receiver
 
 PROCESS = Path(__file__).with_name("process.py")

@@ -6,8 +6,8 @@ import secrets
 from typing import Any
 
 from netinv_core.read import entity_tags
-from netinv_core.testing.cases import Case, check, writable
-from netinv_core.testing.client import Query
+from netinv_testing.cases import Case, check, writable
+from netinv_testing.client import Query
 
 ETAG = "_etag"
 INCLUDED = {"include": "etag"}

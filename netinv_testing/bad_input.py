@@ -1,4 +1,4 @@
-"""Bad input for :mod:`netinv_core.testing.checks.fuzzing`: values, bodies, query strings and headers."""
+"""Bad input for :mod:`netinv_testing.checks.fuzzing`: values, bodies, query strings and headers."""
 
 from __future__ import annotations
 

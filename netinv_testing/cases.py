@@ -12,8 +12,8 @@ from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.registry import Registry
-from netinv_core.testing.client import Api, Service, Unique
-from netinv_core.testing.samples import NoSample, Samples, generic_pairs
+from netinv_testing.client import Api, Service, Unique
+from netinv_testing.samples import NoSample, Samples, generic_pairs
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
-from netinv_core.testing.cases import Case, check
+from netinv_testing.cases import Case, check
 
 SOME = 6
 

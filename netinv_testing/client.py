@@ -29,9 +29,9 @@ from netinv_core.auth.token_use import TokenUse
 from netinv_core.http.actions import actions_of
 from netinv_core.http.versions import NEWEST
 from netinv_core.main import make_app, read_settings
-from netinv_core.testing.documented import Documented
-from netinv_core.testing.population import Population
 from netinv_core.uow import UnitOfWork
+from netinv_testing.documented import Documented
+from netinv_testing.population import Population
 
 PASSWORD = "correct horse"  # noqa: S105 - the administrator of a test
 SECRET = "for tests only, of 32 characters"  # noqa: S105
@@ -169,7 +169,7 @@ class Service:
 
     ``examples`` holds values for samples that depend on the database, such as ids of its objects, by label and field.
     They take precedence over :attr:`Resource.example <netinv_core.resource.Resource>`. ``statuses`` holds the statuses
-    of all samples (:class:`netinv_core.testing.Samples`).
+    of all samples (:class:`netinv_testing.Samples`).
     """
 
     def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
-from netinv_core.testing.cases import Case, check
+from netinv_testing.cases import Case, check
 
 
 def _recorded(endpoint: Endpoint) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.methods import PERMISSIONS
-from netinv_core.testing.cases import Case, check, writable
+from netinv_testing.cases import Case, check, writable
 
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
 DENIED = {"detail": "You do not have permission to perform this action."}

@@ -6,7 +6,7 @@ from typing import Any
 
 from netinv_core import fields
 from netinv_core.http.versions import DEFAULT, NEWEST
-from netinv_core.testing.cases import Case, check
+from netinv_testing.cases import Case, check
 
 _FORMS: tuple[dict[str, int], ...] = ({}, {"brief": 1})
 

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import table_of
-from netinv_core.testing.cases import Case, check, writable
-from netinv_core.testing.samples import same
+from netinv_testing.cases import Case, check, writable
+from netinv_testing.samples import same
 
 TABLES = ("text/csv", "text/tab-separated-values")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.testing.cases import Case, check
+from netinv_testing.cases import Case, check
 
 
 def _ordered(case: Case, created: list[dict[str, Any]], ordering: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import itertools
 import zlib
 from collections.abc import Iterator
 
-from netinv_core.testing.cases import Case, check
+from netinv_testing.cases import Case, check
 
 JUNK = (
     *("zz", "null", "-1", "0", "1", "true", "99999999999999999999", "00000000-0000-4000-8000-000000000000"),

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import event
 
-from netinv_core.testing.cases import Case, check, writable
-from netinv_core.testing.client import Api, Service
+from netinv_testing.cases import Case, check, writable
+from netinv_testing.client import Api, Service
 
 CLIENTS, FEW = 8, 4
 VAGUE = "at the same time"  # what is said when a constraint of the database speaks first, each time

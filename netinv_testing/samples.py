@@ -2,7 +2,7 @@
 
 Where a field's type does not suggest a value, :attr:`Resource.example <netinv_core.resource.Resource>` does: a value, a
 function of a number that no other sample has, or ``...`` for an optional field that is to be filled as if it were
-required. Values that depend on the database are in :attr:`Service.examples <netinv_core.testing.client.Service>`.
+required. Values that depend on the database are in :attr:`Service.examples <netinv_testing.client.Service>`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
-    from netinv_core.testing.client import Api, Service, Unique
+    from netinv_testing.client import Api, Service, Unique
 
 
 class NoSample(LookupError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_core.testing.cases import Case, check, writable
+from netinv_testing.cases import Case, check, writable
 
 DRY = {"dry_run": "true"}
 GENERATED = frozenset({"id", "url", "created", "last_updated"})

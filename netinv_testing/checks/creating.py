@@ -6,8 +6,8 @@ import itertools
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.testing.cases import Case, check, writable
-from netinv_core.testing.samples import agree, same
+from netinv_testing.cases import Case, check, writable
+from netinv_testing.samples import agree, same
 
 JUNK: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 10**18, -(10**30), 1e300, "", " ", "zz", "null", "-1", "(", "é" * 300,

@@ -3,7 +3,7 @@
 ``service.population`` holds them: of every resource as many as were asked for so far, with what they refer to. Who
 reads takes them instead of new ones (``population.objects(endpoint, 5)``); who changes or deletes an object makes it
 with
-:class:`Samples <netinv_core.testing.samples.Samples>`. Objects are read again each time, since other tests may add
+:class:`Samples <netinv_testing.samples.Samples>`. Objects are read again each time, since other tests may add
 custom fields to their representations.
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.testing.samples import Samples
+from netinv_testing.samples import Samples
 
 if TYPE_CHECKING:
-    from netinv_core.testing.client import Service
+    from netinv_testing.client import Service
 
 Item = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from netinv_core.testing.cases import Case, check
+from netinv_testing.cases import Case, check
 
 
 def _followed(case: Case, query: dict[str, Any], direction: str) -> tuple[list[list[str]], dict[str, Any]]:

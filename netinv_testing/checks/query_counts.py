@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.testing.cases import Case, check, writable
+from netinv_testing.cases import Case, check, writable
 
 DETAIL, LIST, CREATE_ONE, CREATE_MANY = 6, 8, 20, 60
 

@@ -15,9 +15,9 @@ from urllib.parse import quote
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.actions import actions_of
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
-from netinv_core.testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
-from netinv_core.testing.cases import Case, check
-from netinv_core.testing.client import NOTHING
+from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
+from netinv_testing.cases import Case, check
+from netinv_testing.client import NOTHING
 
 TEXTS = tuple(value for value in VALUES if isinstance(value, str) and len(value) < 3000)
 ANY = range(1000)
