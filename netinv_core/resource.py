@@ -325,23 +325,28 @@ class Resource:
         return function
 
     @overload
-    def rule(self, function: Rule) -> Rule: ...
+    def rule(self, function: Rule, *, changing: Sequence[str] = ()) -> Rule: ...
 
     @overload
-    def rule(self, *, reads: Sequence[Reading]) -> Callable[[Rule], Rule]: ...
+    def rule(self, *, reads: Sequence[Reading] = (), changing: Sequence[str] = ()) -> Callable[[Rule], Rule]: ...
 
-    def rule(self, function: Rule | None = None, *, reads: Sequence[Reading] = ()) -> Rule | Callable[[Rule], Rule]:
+    def rule(
+        self, function: Rule | None = None, *, reads: Sequence[Reading] = (), changing: Sequence[str] = ()
+    ) -> Rule | Callable[[Rule], Rule]:
         """Registers a rule over a whole batch: it calls ``draft.reject(field, message)`` for what is wrong.
 
         Rules run in the order they are registered; a draft that one has rejected is not shown to the next.
 
         :param reads: columns of other objects that the rule reads: a change of them runs it for the objects that refer
             (:mod:`netinv_core.write.referring_rules`)
+        :param changing: own columns that the rule is about: it is called with the drafts that change one of them; by
+            default with all drafts
         """
         from netinv_core.write.referring_rules import ReadingRule
 
         def register(rule: Rule) -> Rule:
-            self.rules = (*self.rules, ReadingRule(rule, tuple(reads)) if reads else rule)
+            declared = ReadingRule(rule, tuple(reads), tuple(changing)) if reads or changing else rule
+            self.rules = (*self.rules, declared)
             return rule
 
         return register if function is None else register(function)

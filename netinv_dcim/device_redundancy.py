@@ -53,14 +53,15 @@ device_redundancy_groups = Resource(
 )
 
 
+GROUP_COLUMNS = ("device_redundancy_group_priority", "device_redundancy_group_id")
+
+
 def priorities_are_within_a_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a priority of a device without a redundancy group.
 
-    Deleting a group leaves the priorities of its devices. They are rejected only when one of both fields is changed.
+    Deleting a group leaves the priorities of its devices. They are rejected only when one of :data:`GROUP_COLUMNS` is
+    changed.
     """
     for draft in drafts:
-        ungrouped = (
-            draft["device_redundancy_group_priority"] is not None and draft["device_redundancy_group_id"] is None
-        )
-        if ungrouped and draft.changed("device_redundancy_group_priority", "device_redundancy_group_id"):
+        if draft["device_redundancy_group_priority"] is not None and draft["device_redundancy_group_id"] is None:
             draft.reject("device_redundancy_group_priority", UNGROUPED)

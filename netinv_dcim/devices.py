@@ -35,9 +35,9 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import FACES
-from netinv_dcim.device_redundancy import DeviceRedundancyGroup, priorities_are_within_a_group
+from netinv_dcim.device_redundancy import GROUP_COLUMNS, DeviceRedundancyGroup, priorities_are_within_a_group
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer, Platform
-from netinv_dcim.located_objects import location_fits
+from netinv_dcim.located_objects import PLACE, location_fits
 from netinv_dcim.locations import Location
 from netinv_dcim.racks import Rack, rack_display_name
 from netinv_dcim.sites import Site
@@ -260,10 +260,10 @@ def has_local_context(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     return condition if convert_flag(values[-1]) else negated(condition)
 
 
-@devices.rule(reads=[through("rack", "site_id")])
+@devices.rule(reads=[through("rack", "site_id")], changing=["rack_id", "site_id"])
 def racks_are_at_the_site_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a rack of another site."""
-    changed = [draft for draft in drafts if draft["rack_id"] and draft.changed("rack_id", "site_id")]
+    changed = [draft for draft in drafts if draft["rack_id"]]
     racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in changed])
     elsewhere = [draft for draft in changed if racks[draft["rack_id"]].site_id != draft["site_id"]]
     sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in elsewhere])
@@ -273,17 +273,13 @@ def racks_are_at_the_site_of_their_devices(uow: UnitOfWork, drafts: Sequence[Dra
         draft.reject("rack", f"Rack {name} does not belong to site {sites[draft['site_id']].name}.")
 
 
-devices.rule(location_fits)
+devices.rule(location_fits, changing=PLACE)
 
 
-@devices.rule(reads=[through("rack", "location_id")])
+@devices.rule(reads=[through("rack", "location_id")], changing=["rack_id", "location_id"])
 def racks_are_at_the_location_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a rack whose location differs from that of the device, where both have one."""
-    changed = [
-        draft
-        for draft in drafts
-        if draft["rack_id"] and draft["location_id"] and draft.changed("rack_id", "location_id")
-    ]
+    changed = [draft for draft in drafts if draft["rack_id"] and draft["location_id"]]
     racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in changed])
     elsewhere = [draft for draft in changed if racks[draft["rack_id"]].location_id not in (None, draft["location_id"])]
     locations = listing.rows_of(uow, Location, [draft["location_id"] for draft in elsewhere])
@@ -293,10 +289,13 @@ def racks_are_at_the_location_of_their_devices(uow: UnitOfWork, drafts: Sequence
         draft.reject("rack", f'Rack "{name}" does not belong to location "{locations[draft["location_id"]].name}".')
 
 
-@devices.rule(reads=[through("platform", "manufacturer_id"), through("device_type", "manufacturer_id")])
+@devices.rule(
+    reads=[through("platform", "manufacturer_id"), through("device_type", "manufacturer_id")],
+    changing=["platform_id", "device_type_id"],
+)
 def platforms_run_on_what_their_maker_makes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a platform that is limited to another manufacturer than that of the device type."""
-    changed = [draft for draft in drafts if draft["platform_id"] and draft.changed("platform_id", "device_type_id")]
+    changed = [draft for draft in drafts if draft["platform_id"]]
     platforms = listing.rows_of(uow, Platform, [draft["platform_id"] for draft in changed])
     types = listing.rows_of(uow, DeviceType, [draft["device_type_id"] for draft in changed])
     pairs = {
@@ -328,7 +327,7 @@ def members_of_a_chassis_have_a_position(uow: UnitOfWork, drafts: Sequence[Draft
             draft.reject("vc_position", "A device assigned to a virtual chassis must have its position defined.")
 
 
-@devices.rule
+@devices.rule(changing=["virtual_chassis_id"])
 def masters_stay_in_their_chassis(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects removing the master of a virtual chassis from it, also to another one. Locks the virtual chassis."""
     leaving = [
@@ -345,7 +344,7 @@ def masters_stay_in_their_chassis(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
             )
 
 
-devices.rule(priorities_are_within_a_group)
+devices.rule(priorities_are_within_a_group, changing=GROUP_COLUMNS)
 
 
 @devices.rule
@@ -359,4 +358,7 @@ def context_data_is_an_object(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft.reject("local_context_schema", "Local context data must exist for a schema to be applied.")
 
 
-devices.rule(data_fits_its_schema("local_context_data", "local_context_schema"))
+devices.rule(
+    data_fits_its_schema("local_context_data", "local_context_schema"),
+    changing=["local_context_data", "local_context_schema_id"],
+)

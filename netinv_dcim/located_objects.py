@@ -15,11 +15,13 @@ from netinv_core.write.referring_rules import Reading, related_by
 from netinv_dcim.locations import Location, LocationType, base_sites, takers_of
 from netinv_dcim.sites import Site
 
+PLACE = ("location_id", "site_id")
+
 
 def location_fits(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a location that is at another site than ``site_id``, or whose type does not accept the content type.
 
-    Rule for any model with the columns ``site_id`` and ``location_id``.
+    Rule for any model with the columns :data:`PLACE`, about their changes.
     """
     _check_locations(uow, drafts, ".")
 
@@ -46,7 +48,7 @@ def below_locations(model: type[Base]) -> Reading:
 
 def _check_locations(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
     """Checks the changed locations of drafts. ``stop`` is the punctuation at the end of the error about the type."""
-    placed = [draft for draft in drafts if draft["location_id"] is not None and draft.changed("location_id", "site_id")]
+    placed = [draft for draft in drafts if draft["location_id"] is not None]
     if not placed:
         return
     sites = base_sites(uow, [draft["location_id"] for draft in placed])

@@ -23,6 +23,7 @@ from netinv_dcim.locations import base_sites, takers_of, within
 from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups, racks
 
 CHILD = "child"
+UNITS = ("position", "face", "device_type_id")  # columns that say which units of a rack a device occupies
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,11 +115,7 @@ def a_position_has_a_rack_and_a_face(uow: UnitOfWork, drafts: Sequence[Draft]) -
 
 def only_what_has_height_is_mounted(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a position for a device type of height 0, and a position or face for a child device type."""
-    placed = [
-        draft
-        for draft in drafts
-        if draft.changed("position", "face", "device_type_id") and (draft["position"] is not None or draft["face"])
-    ]
+    placed = [draft for draft in drafts if draft["position"] is not None or draft["face"]]
     types = listing.rows_of(uow, DeviceType, [draft["device_type_id"] for draft in placed])
     for draft in placed:
         kind = types[draft["device_type_id"]]
@@ -137,11 +134,7 @@ def mounted_devices_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
 
     Devices of the same batch are considered in their new positions, in the order of the batch.
     """
-    moved = [
-        draft
-        for draft in drafts
-        if draft["position"] is not None and draft.changed("rack_id", "position", "face", "device_type_id")
-    ]
+    moved = [draft for draft in drafts if draft["position"] is not None]
     if not moved:
         return
     heights = {
@@ -299,8 +292,9 @@ def move_children(
 def register() -> None:
     """Registers the functions of this module with resources of other modules. The package calls it once."""
     devices.rule(a_position_has_a_rack_and_a_face)
-    devices.rule(reads=[through("device_type", "subdevice_role")])(only_what_has_height_is_mounted)
-    devices.rule(mounted_devices_do_not_overlap)
+    of_type = [through("device_type", "subdevice_role")]
+    devices.rule(reads=of_type, changing=UNITS)(only_what_has_height_is_mounted)
+    devices.rule(mounted_devices_do_not_overlap, changing=["rack_id", *UNITS])
     racks.rule(racks_are_as_tall_as_what_is_in_them)
     device_types.rule(mounted_devices_fit_when_their_type_changes)
     racks.after_save(devices_move_with_their_rack)

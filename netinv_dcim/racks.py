@@ -43,7 +43,7 @@ from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.referring_rules import through
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
-from netinv_dcim.located_objects import below_locations, location_fits
+from netinv_dcim.located_objects import PLACE, below_locations, location_fits
 from netinv_dcim.locations import Location, within
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
@@ -252,7 +252,7 @@ def groups_nest_within_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         draft.reject(ALL, f"Parent rack group ({parent}) must belong to the same site ({site})")
 
 
-rack_groups.rule(location_fits)
+rack_groups.rule(location_fits, changing=PLACE)
 
 
 OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") that does not include location "{here}".'
@@ -321,7 +321,7 @@ def groups_are_at_the_site_of_their_racks(uow: UnitOfWork, drafts: Sequence[Draf
         draft.reject(ALL, f"Assigned rack group must belong to parent site ({sites[draft['site_id']].name}).")
 
 
-racks.rule(location_fits)
+racks.rule(location_fits, changing=PLACE)
 
 
 racks.rule(reads=[through("group", "location_id"), below_locations(Rack)])(within_group("group"))

@@ -75,7 +75,7 @@ class PrimaryAddressOwner:
                 if errors:
                     draft.reject(place, errors[0])
 
-        return ReadingRule(primary_addresses_are_its_own, self._reads())
+        return ReadingRule(primary_addresses_are_its_own, self._reads(), tuple(f"{place}_id" for place in PLACES))
 
     def _reads(self) -> tuple[Reading, ...]:
         """Columns that the rule of the model reads: of its addresses, those inside their NAT, and their interfaces."""

@@ -32,7 +32,7 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
-from netinv_dcim.located_objects import location_fits
+from netinv_dcim.located_objects import PLACE, location_fits
 from netinv_dcim.locations import Location
 from netinv_dcim.rack_position import move_children
 from netinv_dcim.sites import Site
@@ -112,8 +112,8 @@ vlans = Resource(
 )
 
 
-vlan_groups.rule(location_fits)
-vlans.rule(location_fits)
+vlan_groups.rule(location_fits, changing=PLACE)
+vlans.rule(location_fits, changing=PLACE)
 
 
 @vlans.rule(reads=[through("group", "site_id")])

@@ -75,7 +75,7 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Adds the rules of cluster hosts to devices, those of primary addresses to virtual machines and IP addresses."""
     rules: dict[str, list[Any]] = {
-        DEVICE: [ReadingRule(hosts_are_where_their_cluster_is, HOST_READS)],
+        DEVICE: [ReadingRule(hosts_are_where_their_cluster_is, HOST_READS, ("cluster_id", "site_id", "location_id"))],
         MACHINE: [machine_addresses.own()],
         "ipam.ipaddress": [machine_addresses.stay()],
     }

@@ -18,7 +18,7 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
-from netinv_dcim.located_objects import below_locations, location_fits
+from netinv_dcim.located_objects import PLACE, below_locations, location_fits
 from netinv_dcim.locations import Location, within
 from netinv_dcim.sites import Site
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -90,7 +90,7 @@ clusters = Resource(
 )
 
 
-clusters.rule(location_fits)
+clusters.rule(location_fits, changing=PLACE)
 
 
 def _hosts(uow: UnitOfWork, keys: Sequence[Any]) -> list[Any]:
@@ -138,11 +138,7 @@ HOST_READS = (through("cluster", "site_id", "location_id"), below_locations(Devi
 
 def hosts_are_where_their_cluster_is(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rule of devices: rejects a cluster of another site, or of a location that the device is not within."""
-    changed = [
-        draft
-        for draft in drafts
-        if draft["cluster_id"] is not None and draft.changed("cluster_id", "site_id", "location_id")
-    ]
+    changed = [draft for draft in drafts if draft["cluster_id"] is not None]
     rows = listing.rows_of(uow, Cluster, [draft["cluster_id"] for draft in changed])
     sites = listing.rows_of(uow, Site, [cluster.site_id for cluster in rows.values()])
     locations = listing.rows_of(uow, Location, [cluster.location_id for cluster in rows.values()])

@@ -134,7 +134,10 @@ def on_cluster(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> A
 virtual_machines.filter("has_primary_ip", multiple=False, kind="boolean")(has_primary_ip)
 virtual_machines.filter("local_context_data", multiple=False, kind="boolean")(has_local_context)
 virtual_machines.rule(context_data_is_an_object)
-virtual_machines.rule(data_fits_its_schema("local_context_data", "local_context_schema"))
+virtual_machines.rule(
+    data_fits_its_schema("local_context_data", "local_context_schema"),
+    changing=["local_context_data", "local_context_schema_id"],
+)
 
 
 @virtual_machines.rule(reads=[through("role", "vm_role")])

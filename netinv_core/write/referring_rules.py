@@ -64,10 +64,13 @@ def related_by(to: str, *columns: str, pairs: Pairs, by: tuple[str, ...] = ()) -
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ReadingRule:
-    """A rule with what it reads of other objects."""
+    """A rule with what it reads of other objects, and the own columns that it is about: it is called with the drafts
+    that change one of these, with all drafts if there are none.
+    """
 
     function: Callable[[UnitOfWork, Sequence[Draft]], None]
-    reads: tuple[Reading, ...]
+    reads: tuple[Reading, ...] = ()
+    changing: tuple[str, ...] = ()
 
     def __call__(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         self.function(uow, drafts)

@@ -243,7 +243,10 @@ def _run_rules(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> 
     for prepare in endpoint.resource.prepare_functions:
         prepare(uow, valid)
     for rule in endpoint.rules:
-        rule(uow, _valid(valid))
+        columns = getattr(rule, "changing", ())
+        concerned = [draft for draft in valid if not draft.errors and (not columns or draft.changed(*columns))]
+        if concerned:
+            rule(uow, concerned)
     uniqueness.check_model_level(uow, endpoint, valid)
 
 

@@ -110,4 +110,4 @@ def data_is_an_object(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 config_contexts.rule(generic_reference("owner_content_type", "owner_object_id"))
-config_contexts.rule(data_fits_its_schema("data", "schema"))
+config_contexts.rule(data_fits_its_schema("data", "schema"), changing=["data", "schema_id"])

@@ -94,12 +94,14 @@ def data_schema_is_a_json_schema(uow: UnitOfWork, drafts: Sequence[Draft]) -> No
 
 
 def data_fits_its_schema(data: str, schema: str) -> Rule:
-    """Returns the rule that validates the field ``data`` by the schema that the foreign key ``schema`` refers to."""
+    """Returns the rule that validates the field ``data`` by the schema that the foreign key ``schema`` refers to, for
+    changes of these two columns.
+    """
     attribute = f"{schema}_id"
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         """Rejects data that do not match their schema."""
-        changed = [draft for draft in drafts if draft[attribute] is not None and draft.changed(data, attribute)]
+        changed = [draft for draft in drafts if draft[attribute] is not None]
         if not changed:
             return
         from netinv_extras.config_contexts import json_schemas  # jsonschema takes 3 MiB and 30 ms

@@ -75,3 +75,14 @@ def test_what_a_location_does_not_take_is_at_none(
     api.patch(group["url"], {"location": there["id"]})
     assert api.get(rack["url"])["location"] is None
     assert api.get(device["url"])["location"] is None
+
+
+def test_a_device_may_not_take_the_units_of_another_in_its_list_that_stays(
+    api: Api, make: Any, make_device: Any, site: Any
+) -> None:
+    rack = make(RACKS, site=site["id"], status="active")
+    staying, moving = (make_device(rack, position=position, face="front") for position in (1, 5))
+    bodies = [{"id": staying["id"], "comments": "as it is"}, {"id": moving["id"], "position": 1}]
+    assert list(api.patch(DEVICES, bodies, status=400)) == ["position"]
+    swapped = [{"id": staying["id"], "position": 5}, {"id": moving["id"], "position": 1}]
+    assert [device["position"] for device in api.patch(DEVICES, swapped)] == [5, 1]
