@@ -63,13 +63,13 @@ def _after_rollback(session: Session) -> None:
 
 @dataclasses.dataclass(eq=False)
 class Configuration:
-    """Reference to the process's cache for the version of the configuration that a unit of work began with.
+    """The process's cache for the version of the configuration that a unit of work began with: ``number``.
 
-    It is ``None``, and the configuration is read from the database each time, outside of requests and once the unit has
-    changed it.
+    ``cached`` is ``None`` outside of requests and once the unit has changed it: it is read from the database each time.
     """
 
     cached: dict[Any, Any] | None = None
+    number: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -74,11 +74,17 @@ ANONYMOUS = Identity(can_write=False)
 
 _user = table_of(User)
 _token = table_of(Token)
-_version = (
+CONFIGURATION_VERSION = (
     sa.select(table_of(ConfigurationVersion).c.number).where(table_of(ConfigurationVersion).c.id == 1).scalar_subquery()
 )
 # The columns of an account that :func:`identity_of` needs.
-IDENTITY_COLUMNS = (_user.c.id, _user.c.username, _user.c.is_superuser, _user.c.is_active, _version.label("version"))
+IDENTITY_COLUMNS = (
+    _user.c.id,
+    _user.c.username,
+    _user.c.is_superuser,
+    _user.c.is_active,
+    CONFIGURATION_VERSION.label("version"),
+)
 _TOKEN_COLUMNS = (
     _token.c.id.label("token_id"),
     *(_token.c[name] for name in ("expires", "write_enabled", "last_used")),
@@ -223,7 +229,7 @@ def identity_of(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
     """
     if not row.is_active:
         raise _refused("inactive_account", "User inactive")
-    uow.configuration.cached = uow.registry.cached(row.version)
+    uow.configuration.cached, uow.configuration.number = uow.registry.cached(row.version), row.version
     if uow.keyed_request is not None and hasattr(row, "request_digest"):
         uow.keyed_request.found(row)
     if row.is_superuser:

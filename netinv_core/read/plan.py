@@ -19,6 +19,7 @@ from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
 from netinv_core.db.row_select import Row as Row
 from netinv_core.db.row_select import RowSelect
 from netinv_core.models.columns import column_info
+from netinv_core.read.beside import Beside, read_value
 from netinv_core.read.records import nested_fields as nested_fields
 from netinv_core.read.records import nothing, record
 from netinv_core.read.records import record_nested as record_nested
@@ -111,7 +112,7 @@ class Plan:
         self._key = endpoint.table.c.id if key is None else key
         self._select_key = self._add(("key",), self._key)
         self._reader: Reader | None = None
-        self._select: RowSelect | None = None
+        self._selects: dict[str, RowSelect] = {}
 
     # -- building
 
@@ -288,31 +289,39 @@ class Plan:
         limit: int | None = None,
         *,
         locked: bool = False,
+        beside: Beside | None = None,
     ) -> list[tuple[Any, dict[str, Any]]]:
         """Returns pairs of key and representation, in the plan's order; unordered unless the plan is ``ordered``.
 
         ``conditions`` are further conditions on the resource's table. At most ``limit`` rows are selected. ``locked``
-        locks the rows (FOR UPDATE), of a plan that reads one table.
+        locks the rows (FOR UPDATE), of a plan that reads one table. ``beside`` is read by the same statement.
         """
         assert self._reader is not None
         if not keys:
             return []
-        values = {"keys": list(keys)}
-        if self._select is None:
-            clause = in_parameter(self.registry.dialect, self._key)
-            statement = sa.select(*self._columns).select_from(self._from).where(clause).order_by(*self._order)
-            self._select = RowSelect(statement)
+        values, select = {"keys": list(keys)}, self._by_keys(beside)
         if not (conditions or locked) and limit is None:
-            return self._represented(uow, uow.rows(self._select, values))
-        statement = self._select.statement.where(*conditions) if conditions else self._select.statement
+            return self._represented(uow, read_value(beside, uow.rows(select, values), -1))
+        statement = select.statement.where(*conditions) if conditions else select.statement
         statement = statement if limit is None else statement.limit(inlined_int("most", limit))
         statement = lock_rows(statement) if locked else statement
         return self._represented(uow, uow.execute(statement, values).all())
 
-    def _ranked(self) -> list[Any]:
+    def _by_keys(self, beside: Beside | None) -> RowSelect:
+        """The SELECT of rows by ``keys``, kept."""
+        name = beside.name if beside else ""
+        select = self._selects.get(name)
+        if select is None:
+            clause = in_parameter(self.registry.dialect, self._key)
+            columns = [*self._columns, beside.column.label(name)] if beside else self._columns
+            statement = sa.select(*columns).select_from(self._from).where(clause).order_by(*self._order)
+            select = self._selects[name] = RowSelect(statement)
+        return select
+
+    def _ranked(self, beside: Beside | None) -> list[Any]:
         """The columns for a UNION ALL of several plans; an ordered plan adds ``row_number()``: a UNION has no order."""
         rank = [sa.func.row_number().over(order_by=self._order)] if self._order else []
-        return [*(column.element for column in self._columns), *rank]
+        return [*(column.element for column in self._columns), *([beside.column] if beside else ()), *rank]
 
     def _in_order(self, rows: list[Row]) -> list[Row]:
         """Sorts rows of :meth:`_ranked` columns by their ``row_number()``."""
@@ -333,27 +342,41 @@ class Plan:
 
 
 def fetch_together(
-    uow: UnitOfWork, requests: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible | None = None
+    uow: UnitOfWork,
+    requests: Sequence[tuple[Plan, Sequence[Any]]],
+    visible: Visible | None = None,
+    beside: Beside | None = None,
 ) -> list[list[tuple[Any, dict[str, Any]]]]:
     """Runs several plans, each with its own keys, in one UNION ALL; returns the result of :meth:`Plan.fetch` for each.
 
-    ``visible`` limits the rows to those that a user may view (:func:`netinv_core.auth.permissions.visible_for`).
+    ``visible`` limits the rows to those that a user may view (:func:`netinv_core.auth.permissions.visible_for`);
+    ``beside`` is for plans without such limits.
     """
     limits_of = [visible(plan.root.endpoint, plan.root.table) if visible else () for plan, _ in requests]
     queries = [(plan, keys, limits) for (plan, keys), limits in zip(requests, limits_of, strict=True) if keys]
     if len(queries) < 2:
-        return [plan.fetch(uow, keys, limits) for (plan, keys), limits in zip(requests, limits_of, strict=True)]
+        return [
+            plan.fetch(uow, keys, limits, beside=beside)
+            for (plan, keys), limits in zip(requests, limits_of, strict=True)
+        ]
     plans, dialect = tuple(plan for plan, _, _ in queries), uow.registry.dialect
 
     def parts() -> list[Any]:
         return [
-            (plan._ranked(), plan._from, sa.and_(in_parameter(dialect, plan._key, f"keys{number}"), *limits))
+            (
+                plan._ranked(None if number else beside),
+                plan._from,
+                sa.and_(in_parameter(dialect, plan._key, f"keys{number}"), *limits),
+            )
             for number, (plan, _, limits) in enumerate(queries)
         ]
 
     limited = any(limits for _, _, limits in queries)
-    union = Union(dialect, parts()) if limited else uow.registry.union(plans, parts)
-    results = iter(union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(queries)}))
+    name = (plans, beside.name) if beside else plans
+    union = Union(dialect, parts()) if limited else uow.registry.union(name, parts)
+    found = union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(queries)})
+    read_value(beside, found[0], len(plans[0]._columns))
+    results = iter(found)
     return [plan._represented(uow, plan._in_order(next(results))) if keys else [] for plan, keys in requests]
 
 

@@ -259,7 +259,7 @@ def _find_statuses(uow: UnitOfWork, requests: Sequence[ReferenceRequest]) -> Non
         target, label = request.field.target, request.draft.endpoint.label
         if target is None:
             continue
-        rows = uow.cached_config(("statuses", label), functools.partial(_statuses, target=target, label=label))
+        rows = uow.cached_config(("statuses", label), functools.partial(statuses_of, target=target, label=label))
         row = rows.get(str(_status_value(request.raw)).lower())
         if row is not None:
             request.id = row.id
@@ -270,8 +270,8 @@ def _find_statuses(uow: UnitOfWork, requests: Sequence[ReferenceRequest]) -> Non
             request.error = no_such_value(target, "slug", slug, request.draft.endpoint.plural)
 
 
-def _statuses(uow: UnitOfWork, target: Endpoint, label: str) -> dict[str, Any]:
-    """The rows of the statuses that objects of a content type may have, by slug."""
+def statuses_of(uow: UnitOfWork, target: Endpoint, label: str) -> dict[str, Any]:
+    """Returns the rows of the statuses that objects of a content type may have, by slug."""
     allowed = _allowed_statuses(target, label)
     rows = uow.execute(sa.select(*target.table.c).where(allowed))
     return {row.slug: row for row in map(target.row_type._make, rows)}

@@ -21,7 +21,6 @@ from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.models.base import Tree
 from netinv_core.read import entity_tags, listing
-from netinv_core.read.plan import fetch_together
 from netinv_core.write import (
     deleted_targets,
     list_differences,
@@ -38,6 +37,7 @@ from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.differing import drop_equal_lists, with_other_extras
 from netinv_core.write.draft import Draft, raise_errors
 from netinv_core.write.inserts import insert_of_many, insert_of_one
+from netinv_core.write.read_back import read_back
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -350,8 +350,9 @@ def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representat
         _raise_errors(batches[0])
     for batch in batches:
         permissions.verify(uow, batch.endpoint, batch.action, batch.keys, [draft.id for draft in batch.reported])
-    results = fetch_together(uow, [(batch.endpoint.plan(), batch.keys) for batch in batches])
-    after = [dict(result) for result in results]
+    after = read_back(uow, [(batch.endpoint, batch.drafts, batch.keys) for batch in batches])
+    for batch in batches:
+        _raise_errors(batch)
     changed = [batch.endpoint for batch, by_id in zip(batches, after, strict=True) if _record(uow, batch, by_id)]
     uow.change_set.merge(side_effects)
     if any(endpoint.resource.configuration for endpoint in changed):

@@ -1,0 +1,62 @@
+"""Objects as a write leaves them, and a second look at the statuses that they take.
+
+Statuses are found in the cache of the configuration, which takes no statement and no lock. Until the row that takes one
+is written, another transaction may have removed the content type from it: the foreign key makes the INSERT wait for
+that transaction, not fail. So the statement that reads the objects back reads the version of the configuration too. If
+it is another one than at the beginning, one more statement reads which statuses are allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.auth.identity import CONFIGURATION_VERSION
+from netinv_core.fields import Status
+from netinv_core.read.beside import Beside
+from netinv_core.read.plan import fetch_together
+from netinv_core.write import references
+from netinv_core.write.draft import Draft
+from netinv_core.write.reference_messages import no_such_value
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+Written = tuple["Endpoint", Sequence[Draft], Sequence[Any]]  # resource, drafts, and the ids to read
+
+
+def read_back(uow: UnitOfWork, batches: Sequence[Written]) -> list[dict[Any, dict[str, Any]]]:
+    """Returns the representations of each batch by id; rejects drafts that took a status which is not allowed any more.
+
+    One statement, and one for each status field where the configuration has changed meanwhile.
+    """
+    requests = [(endpoint.plan(), keys) for endpoint, _, keys in batches]
+    taken = [
+        (endpoint, field, takers)
+        for endpoint, drafts, _ in batches
+        for field in endpoint.writable.values()
+        if isinstance(field, Status) and (takers := [draft for draft in drafts if _takes(draft, field)])
+    ]
+    version = Beside("version", CONFIGURATION_VERSION) if taken and uow.configuration.number is not None else None
+    results = [dict(result) for result in fetch_together(uow, requests, beside=version)]
+    if version is not None and version.value != uow.configuration.number:
+        for endpoint, field, takers in taken:
+            _check(uow, endpoint, field, takers)
+    return results
+
+
+def _takes(draft: Draft, field: Status) -> bool:
+    """True for a draft that gets another status."""
+    return draft.values.get(field.attribute) not in (None, draft.before.get(field.attribute))
+
+
+def _check(uow: UnitOfWork, endpoint: Endpoint, field: Status, drafts: Sequence[Draft]) -> None:
+    """Rejects the drafts whose statuses objects of the resource may not have, as the database has it now."""
+    target = field.target
+    assert target is not None
+    ids = {row.id for row in references.statuses_of(uow, target, endpoint.label).values()}
+    for draft in drafts:
+        if draft.values[field.attribute] not in ids:
+            slug = draft.body.get(field.name) if isinstance(draft.body, dict) else None
+            draft.reject(field.name, no_such_value(target, "slug", slug, endpoint.plural))
