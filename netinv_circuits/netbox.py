@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Named, Source, content_type
-from netinv_core.importing.folds import attached, owner_by
 from netinv_dcim.netbox_scopes import scoped
+from netinv_import.folds import attached, owner_by
 
 NETWORK = "circuits.providernetwork"
 NO_VIRTUAL = "there are no virtual circuits here"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from netinv_core.db.engine import in_parameter, lock_rows
     from netinv_core.endpoint import Endpoint
     from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError, Unavailable
+    from netinv_core.findings import Finding
     from netinv_core.hookspecs import hookimpl, hookspec
     from netinv_core.http import views
     from netinv_core.http.actions import documented
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from netinv_core.http.openapi_parameters import query
     from netinv_core.http.root_views import root
     from netinv_core.importing.dump import Derived, Part, Source
-    from netinv_core.maintenance.findings import Finding
-    from netinv_core.maintenance.retention import Retention, older_than
     from netinv_core.models.associations import content_type_table, many_to_many, unique_set, unique_together
     from netinv_core.models.base import (
         Base,
@@ -98,6 +97,7 @@ if TYPE_CHECKING:
         to_many,
     )
     from netinv_core.tasks.queue import Task, notify_worker
+    from netinv_core.tasks.retention import Retention, older_than
     from netinv_core.uow import UnitOfWork
     from netinv_core.write import save
     from netinv_core.write.delete import GenericCascade, in_use
@@ -250,8 +250,8 @@ _NAMES = {
     "netinv_core.http.openapi_parameters": "query",
     "netinv_core.http.root_views": "root",
     "netinv_core.importing.dump": "Derived Part Source",
-    "netinv_core.maintenance.findings": "Finding",
-    "netinv_core.maintenance.retention": "Retention older_than",
+    "netinv_core.findings": "Finding",
+    "netinv_core.tasks.retention": "Retention older_than",
     "netinv_core.models.associations": "content_type_table many_to_many unique_set unique_together",
     "netinv_core.models.base": "Base ChangeLogged Customizable Model Organizational Primary Tree now table_of",
     "netinv_core.models.columns": (

@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     from netinv_core.changelog.change_set import Change
     from netinv_core.changelog.recorder import RelatedInsert
     from netinv_core.endpoint import Endpoint
+    from netinv_core.findings import Finding
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.http.metrics import Sample
     from netinv_core.importing.dump import Declaration
-    from netinv_core.importing.mapping import DumpMapping
-    from netinv_core.maintenance.findings import Finding
-    from netinv_core.maintenance.retention import Retention
     from netinv_core.read.filters import Filter
     from netinv_core.read.search import SearchProvider
     from netinv_core.registry import Registry
     from netinv_core.resource import FieldFactory
     from netinv_core.tasks.queue import Task
+    from netinv_core.tasks.retention import Retention
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.dry_run import Effects
 
@@ -111,11 +110,6 @@ def netinv_importers(registry: Registry, product: str) -> Mapping[str, Declarati
 
 
 @hookspec
-def netinv_complete_import(uow: UnitOfWork, mapping: DumpMapping) -> None:
-    """Adds objects and values to a dump that its objects need here (``mapping.add``, ``mapping.keep``)."""
-
-
-@hookspec
 def netinv_commands() -> Mapping[str, Iterable[click.Command]]:
     """Commands for the command line, by the group they belong to: ``netinv`` itself, or ``import``."""
 
@@ -155,9 +149,9 @@ def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
 
 @hookspec
 def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
-    """Findings of the self-check ``netinv check`` (:class:`netinv_core.maintenance.findings.Finding`)."""
+    """Findings of the self-check ``netinv check`` (:class:`netinv_core.findings.Finding`)."""
 
 
 @hookspec
 def netinv_retention(registry: Registry) -> Iterable[Retention]:
-    """Rows that are deleted when they are too old (:class:`netinv_core.maintenance.retention.Retention`)."""
+    """Rows that are deleted when they are too old (:class:`netinv_core.tasks.retention.Retention`)."""

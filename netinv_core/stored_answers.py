@@ -22,9 +22,9 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import crypto
-from netinv_core.maintenance.retention import Retention, older_than
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import column
+from netinv_core.tasks.retention import Retention, older_than
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry

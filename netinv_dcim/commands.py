@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from netinv_core.commands.environment import Environment
-from netinv_core.commands.importing import carry_out, import_options
+from netinv_core.environment import Environment
 from netinv_dcim.device_type_library.importer import import_library
+from netinv_import.commands import carry_out, import_options
 
 
 @click.command("devicetypes")

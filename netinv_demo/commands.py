@@ -6,7 +6,7 @@ import click
 import sqlalchemy as sa
 
 from netinv_core.auth.models import User
-from netinv_core.commands.environment import Environment
+from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
 from netinv_core.models.base import table_of
 from netinv_demo.generator import DEFAULT_SEED, AlreadyLoadedError, NotEmptyError, check_empty, load_inventory, summary

@@ -11,18 +11,17 @@ from sqlalchemy.engine import Engine
 from netinv_core.app import App
 from netinv_core.changelog.change_set import Change
 from netinv_core.endpoint import Endpoint
+from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
 from netinv_core.importing.dump import Declaration
-from netinv_core.importing.mapping import DumpMapping
-from netinv_core.maintenance.findings import Finding
-from netinv_core.maintenance.retention import Retention
 from netinv_core.models.base import Customizable, Organizational, Primary
 from netinv_core.read.filters import Filter
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.tasks.queue import Task
+from netinv_core.tasks.retention import Retention
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.dry_run import Effects
@@ -90,6 +89,7 @@ from netinv_extras.web_hooks import (
     netinv_web_undo,
     netinv_web_widgets,
 )
+from netinv_import.mapping import DumpMapping
 
 if TYPE_CHECKING:
     import click

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from sqlalchemy.engine import Engine
 
-from netinv_core.maintenance.checks import folder
-from netinv_core.maintenance.findings import OK, PROBLEM, WARNING, Finding
+from netinv_core.findings import OK, PROBLEM, WARNING, Finding, folder
 from netinv_core.registry import Registry
 from netinv_extras.config_contexts import limits
 

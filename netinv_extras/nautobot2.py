@@ -9,11 +9,11 @@ from typing import Any
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Reference
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Folded, Key, Source, content_type
-from netinv_core.importing.folds import NOT_IN_SOURCE
 from netinv_core.registry import Registry
 from netinv_core.write.slugs import slugify
 from netinv_extras.nautobot import EXCLUDED, INSTALLED
 from netinv_extras.netbox import ACCOUNTS, CHOICE, CONTEXT, FIELD, RECORDS, STATUS, TEMPLATES
+from netinv_import.folds import NOT_IN_SOURCE
 
 ROLE, CONTACT, TEAM, ASSIGNMENT = "extras.role", "extras.contact", "extras.team", "extras.contactassociation"
 RELATIONSHIP, ASSOCIATION, SIDES = "extras.relationship", "extras.relationshipassociation", ("source", "destination")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Folded, Key, Named, Source, content_type
-from netinv_core.importing.folds import attached, owner_by
 from netinv_dcim.netbox_scopes import scoped
+from netinv_import.folds import attached, owner_by
 
 L2VPN_APPS = ("ipam", "vpn")
 ALL_VIDS = (1, 4094)

@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
+from netinv_admin.commands.cli import cli
 from netinv_core.app import App
-from netinv_core.commands.cli import cli
-from netinv_core.commands.environment import Environment
+from netinv_core.environment import Environment
 from netinv_core.http import openapi, versions
 from netinv_core.main import read_settings, registry_for
 from netinv_core.packages import apps_of, discover

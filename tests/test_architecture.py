@@ -22,7 +22,7 @@ from tests.support import REPOSITORY
 
 PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg"))
 # Distributions with parts of the engine, above the core: they may use all of its modules, and the core none of theirs.
-ENGINE = ["netinv_testing"]
+ENGINE = ["netinv_admin", "netinv_import", "netinv_testing"]
 # The former name of the contract tests.
 FORMER_NAMES = [REPOSITORY / "netinv_core/testing/__init__.py"]
 REGISTRATIONS = {"prepare", "rule", "after_save", "before_delete", "filter", "base_filter", "permission_check"}
@@ -32,7 +32,6 @@ FOLDERS = {"netinv_core"} | {
     for name in (
         "auth",
         "changelog",
-        "commands",
         "db",
         "http",
         "importing",
@@ -74,8 +73,6 @@ OPEN_MODULES = {
         "changelog.recorder",
         "changelog.sequence",
         "changelog.states",
-        "commands.environment",
-        "commands.importing",
         "content_types",
         "db.engine",
         "db.json_sql",
@@ -83,10 +80,12 @@ OPEN_MODULES = {
         "db.revisions",
         "db.row_select",
         "endpoint",
+        "environment",
         "errors",
         "fields",
         "fields.from_column",
         "fields.images",
+        "findings",
         "hookspecs",
         "http.actions",
         "http.bodies",
@@ -110,14 +109,7 @@ OPEN_MODULES = {
         "http.versions",
         "http.views",
         "importing.dump",
-        "importing.folds",
-        "importing.mapping",
-        "importing.netbox",
-        "importing.report",
         "labels",
-        "maintenance.checks",
-        "maintenance.findings",
-        "maintenance.retention",
         "main",
         "models.associations",
         "models.base",
@@ -160,6 +152,7 @@ OPEN_MODULES = {
         "tasks.background",
         "tasks.leases",
         "tasks.queue",
+        "tasks.retention",
         "tasks.shared_values",
         "tasks.workers",
         "telemetry.log_context",

@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
+from netinv_admin.commands.cli import cli
 from netinv_core import settings
-from netinv_core.commands.cli import cli
-from netinv_core.commands.environment import Environment
+from netinv_core.environment import Environment
 from netinv_core.packages import apps_of, discover
 from tests.support import REPOSITORY
 

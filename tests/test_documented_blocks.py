@@ -15,8 +15,8 @@ import click
 import pytest
 import yaml
 
-from netinv_core.commands.cli import cli
-from netinv_core.commands.environment import Environment
+from netinv_admin.commands.cli import cli
+from netinv_core.environment import Environment
 from netinv_core.packages import discover
 from netinv_testing import Service
 from tests.support import REPOSITORY

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from netinv_core.commands.cli import cli
+from netinv_admin.commands.cli import cli
 from tests.support import REPOSITORY
 from tests.support.images import png
 from tests.support.servers import free_port, listens, running

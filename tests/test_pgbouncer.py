@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from netinv_core.commands.cli import cli
+from netinv_admin.commands.cli import cli
 from netinv_core.db.engine import engine_from
 from netinv_testing import Service
 from netinv_testing.client import SECRET

@@ -2,7 +2,7 @@
 
 A dump holds the fields of objects by model and key, in the terms of Django's ``dumpdata``: references are keys, lists
 of references are lists of keys, and content types are ``[app, model]``. Readers make it from a file
-(:mod:`netinv_core.importing.dumpdata`), a database or a service; :mod:`netinv_core.importing.netbox` imports it. The
+(:mod:`netinv_import.dumpdata`), a database or a service; :mod:`netinv_import.netbox` imports it. The
 objects are in a temporary database (:mod:`netinv_core.importing.rows`), not in memory.
 """
 

@@ -24,8 +24,8 @@ from sqlalchemy.engine import Engine
 from netinv_core.changelog.sequence import number_changes
 from netinv_core.db.availability import is_away, reason
 from netinv_core.imports import without
-from netinv_core.maintenance import upkeep
 from netinv_core.registry import Registry
+from netinv_core.tasks import upkeep
 from netinv_core.tasks.workers import Heartbeat
 from netinv_core.telemetry import log_context
 

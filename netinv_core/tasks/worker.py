@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from netinv_core.commands.environment import Environment
+from netinv_core.environment import Environment
 
 huey = Environment.from_variable().worker_queue()

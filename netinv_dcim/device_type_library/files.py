@@ -13,7 +13,6 @@ import colander
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Image, Reference, Value, errors_of
-from netinv_core.importing.mapping import NO_FIELD
 from netinv_core.registry import Registry
 from netinv_core.storage.files import Upload
 from netinv_core.write import schema
@@ -22,6 +21,7 @@ from netinv_dcim.components.instantiation import KINDS
 from netinv_dcim.device_type_library import yaml_reader
 from netinv_dcim.device_type_library.yaml_reader import Block, Fault
 from netinv_dcim.device_types import DeviceType
+from netinv_import.mapping import NO_FIELD
 
 TYPES, IMAGES = "device-types", "elevation-images"
 SUFFIXES = (".yaml", ".yml")

@@ -14,9 +14,6 @@ import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.importing.dump import Dump, Fields, Source
-from netinv_core.importing.mapping import DumpMapping
-from netinv_core.importing.netbox import Import
-from netinv_core.importing.report import REFUSED, SKIPPED, Report
 from netinv_core.models.base import table_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.slugs import slugify
@@ -24,6 +21,9 @@ from netinv_dcim.components.instantiation import KINDS
 from netinv_dcim.device_type_library.files import LINK, Described, File, Layout, find
 from netinv_dcim.device_type_library.yaml_reader import Fault
 from netinv_dcim.device_types import Manufacturer
+from netinv_import.mapping import DumpMapping
+from netinv_import.netbox import Import
+from netinv_import.report import REFUSED, SKIPPED, Report
 
 CHUNK = 100  # files held in memory at a time
 Objects = dict[str, dict[str, Fields]]

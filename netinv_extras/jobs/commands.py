@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from rich.console import Console
 from rich.table import Table
 
-from netinv_core.commands.environment import Environment
+from netinv_core.environment import Environment
 from netinv_core.models.base import table_of
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs.models import Job

@@ -15,7 +15,6 @@ from netinv_core.auth import crypto
 from netinv_core.auth.models import User
 from netinv_core.http.actions import documented
 from netinv_core.http.views import key_of
-from netinv_core.maintenance.retention import Retention, older_than
 from netinv_core.models.base import Customizable, Model, now, table_of
 from netinv_core.models.columns import CASCADE, SET_NULL, Choices, Ref, choice, column, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
@@ -25,6 +24,7 @@ from netinv_core.read.lookups import NUMBER
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, computed
 from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks.retention import Retention, older_than
 from netinv_core.uow import UnitOfWork
 from netinv_extras.content_types import content_type_parameter
 from netinv_extras.jobs.api import DEFAULT, FAILURE, INFO, SUCCESS, WARNING

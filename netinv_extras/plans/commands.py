@@ -12,7 +12,7 @@ import click
 import orjson
 import requests
 
-from netinv_core.commands.environment import Environment
+from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
 from netinv_core.http.serialization import dumps
 from netinv_core.write import save

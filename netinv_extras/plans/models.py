@@ -17,7 +17,6 @@ from netinv_core.auth.models import User
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
-from netinv_core.maintenance.retention import Retention, older_than
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import (
     SET_NULL,
@@ -34,6 +33,7 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.tasks.retention import Retention, older_than
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import dry_run, schema
 from netinv_core.write.draft import Draft

@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from netinv_core.changelog import sequence
-from netinv_core.commands.environment import Environment
 from netinv_core.db.engine import in_parameter
+from netinv_core.environment import Environment
 from netinv_core.models.base import now, table_of
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import deliveries

@@ -22,7 +22,6 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, NotFound
 from netinv_core.http import views
 from netinv_core.http.actions import documented
-from netinv_core.maintenance.retention import Retention, older_than
 from netinv_core.models.base import Base, now, table_of
 from netinv_core.models.columns import CASCADE, Choices, ColumnInfo, Ref, choice, column, foreign_key
 from netinv_core.models.types import Chars, LongText
@@ -31,6 +30,7 @@ from netinv_core.read import filters, listing
 from netinv_core.read.lookups import NUMBER
 from netinv_core.resource import Resource, batch_loaded
 from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks.retention import Retention, older_than
 from netinv_core.uow import UnitOfWork
 from netinv_extras.content_types import content_type_pair
 from netinv_extras.webhooks.models import DELIVER, Webhook

@@ -13,13 +13,13 @@ from netinv_core.app import Feature
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.endpoint import Endpoint
+from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.metrics import Sample
-from netinv_core.maintenance.findings import Finding
-from netinv_core.maintenance.retention import Retention
 from netinv_core.presentation import MenuEntry, MenuSection
 from netinv_core.registry import Registry
 from netinv_core.tasks.queue import Task
+from netinv_core.tasks.retention import Retention
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.dry_run import Effects
 from netinv_extras import allowed_files

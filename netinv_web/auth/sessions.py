@@ -27,11 +27,11 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import HOST_COOKIE, mount_of
-from netinv_core.maintenance.retention import Retention
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
 from netinv_core.models.types import LongText
 from netinv_core.registry import Registry
+from netinv_core.tasks.retention import Retention
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 

@@ -15,13 +15,13 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
+from netinv_admin.commands import cli as command_line
+from netinv_core import environment as environments
 from netinv_core.auth import crypto
 from netinv_core.auth.models import User
-from netinv_core.commands import cli as command_line
-from netinv_core.commands import environment as environments
-from netinv_core.commands.environment import Environment
 from netinv_core.db import migrate
 from netinv_core.db.engine import engine_from
+from netinv_core.environment import Environment
 from netinv_core.main import registry_for
 from netinv_core.models.base import table_of
 from netinv_core.packages import discover

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from netinv_core.commands.cli import cli
+from netinv_admin.commands.cli import cli
 from netinv_core.main import main
 
 pytestmark = pytest.mark.any_database

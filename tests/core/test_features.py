@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
+from netinv_admin.commands.cli import cli
 from netinv_core import App, Feature, computed, hookimpl, root
-from netinv_core.commands.cli import cli
 from netinv_core.main import make_app, read_settings
 from netinv_core.packages import Packages, discover
 from netinv_testing import Api, Service

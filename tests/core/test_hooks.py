@@ -16,12 +16,12 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
-from netinv_core.commands.cli import cli
+from netinv_admin.commands.cli import cli
 from netinv_core.db import migrate
 from netinv_core.importing.dump import Dump
-from netinv_core.importing.mapping import DumpMapping
 from netinv_core.tasks import queue as task_queue
 from netinv_extras.git.worker import sync_now
+from netinv_import.mapping import DumpMapping
 from netinv_testing import Service
 from tests.support import REPOSITORY
 from tests.support.git_remotes import Remote

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
-from netinv_core.commands.cli import cli
+from netinv_admin.commands.cli import cli
 from netinv_core.main import read_settings, registry_for
 from netinv_core.packages import FILE_PREFIX
 from netinv_testing import Api, Service

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from netinv_core.commands.cli import cli
+from netinv_admin.commands.cli import cli
 
 pytestmark = pytest.mark.any_database
 

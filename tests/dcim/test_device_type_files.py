@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.commands.environment import Environment
+from netinv_core.environment import Environment
 from netinv_dcim.commands import device_types
 from netinv_dcim.device_type_library import yaml_reader
 from netinv_dcim.device_type_library.importer import CHUNK

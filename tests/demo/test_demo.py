@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from netinv_core.commands.environment import Environment
+from netinv_core.environment import Environment
 from netinv_demo import generator
 from netinv_demo.commands import demo
 from netinv_demo.company import SITES

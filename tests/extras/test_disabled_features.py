@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
+from netinv_admin import checks
 from netinv_core.app import App, Feature, feature_mistakes, feature_of
-from netinv_core.maintenance import checks
-from netinv_core.maintenance.findings import PROBLEM
+from netinv_core.findings import PROBLEM
 from netinv_core.models.columns import PROTECT, column_info
 from netinv_core.packages import apps_of, discover
 from netinv_testing import Api, Service

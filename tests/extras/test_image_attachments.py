@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from netinv_core.commands.environment import Environment
-from netinv_core.commands.files import files as command
+from netinv_admin.commands.files import files as command
+from netinv_core.environment import Environment
 from netinv_testing import Api, Service, Unique
 from tests.support.images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send
 

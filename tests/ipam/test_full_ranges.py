@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
+from netinv_core.tasks.retention import delete_old
 from netinv_ipam import full_ranges, taken_space
 from netinv_testing import Api, Service
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from netinv_core.auth import identity
 from netinv_core.db.engine import session_factory
-from netinv_core.importing.netbox import Report, import_netbox
 from netinv_core.uow import UnitOfWork
+from netinv_import.netbox import Report, import_netbox
 from netinv_testing import Service
 
 DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[3] / "shared" / "data" / "netbox-demo-v2.11.json")

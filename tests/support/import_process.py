@@ -10,9 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.commands.environment import Environment
-from netinv_core.commands.importing import import_
-from netinv_core.importing import netbox
+from netinv_core.environment import Environment
+from netinv_import import netbox
+from netinv_import.commands import import_
 
 OBJECTS_IN_A_BATCH = 10
 

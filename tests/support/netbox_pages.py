@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from netinv_core.importing.representations import singular
+from netinv_import.representations import singular
 
 BASE = "http://netbox.example.com"
 Item = dict[str, Any]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from netinv_admin.commands.cli import cli
 from netinv_core.auth import password_policy
-from netinv_core.commands.cli import cli
 from netinv_testing import Service, Unique
 from netinv_web.testing import Browser
 

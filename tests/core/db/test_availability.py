@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from netinv_admin.commands.cli import cli
 from netinv_core import main as service
-from netinv_core.commands.cli import cli
 from netinv_core.db import availability
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.tasks import queue as task_queue

@@ -14,7 +14,7 @@ import pytest
 import webtest
 from click.testing import CliRunner
 
-from netinv_core.commands.cli import cli
+from netinv_admin.commands.cli import cli
 from netinv_core.db.engine import engine_from
 from netinv_core.main import main, read_settings
 from netinv_testing import Service

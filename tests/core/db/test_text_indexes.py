@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from netinv_admin import checks
 from netinv_core.changelog.sequence import number_changes
 from netinv_core.db import migrate, text_indexes
-from netinv_core.maintenance import checks
-from netinv_core.maintenance.findings import OK, WARNING
+from netinv_core.findings import OK, WARNING
 from netinv_core.read import filters, indexed_texts
 from netinv_core.registry import Registry
 from netinv_testing import Api, Samples, Service, Unique

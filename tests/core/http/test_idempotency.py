@@ -12,9 +12,9 @@ import requests
 import sqlalchemy as sa
 
 from netinv_core import stored_answers
-from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.stored_answers import StoredAnswer
+from netinv_core.tasks.retention import delete_old
 from netinv_testing import Api, Samples, Service
 from tests.support.http_server import served
 from tests.support.threads import at_once

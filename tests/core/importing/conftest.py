@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from netinv_core.commands.comparing import compare_services
-from netinv_core.commands.environment import Environment
-from netinv_core.commands.importing import import_
-from netinv_core.importing import rest
-from netinv_core.importing.netbox import Report
+from netinv_core.environment import Environment
+from netinv_import import rest
+from netinv_import.commands import import_
+from netinv_import.comparing import compare_services
+from netinv_import.netbox import Report
 from netinv_testing import Service
 from tests.support.dumps import load
 from tests.support.inventory_service import TOKEN

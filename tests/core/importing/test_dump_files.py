@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from netinv_core.importing import dumpdata, rows
+from netinv_core.importing import rows
 from netinv_core.importing.dump import Dump
+from netinv_import import dumpdata
 from tests.support.dumps import item
 
 

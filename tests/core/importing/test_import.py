@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.commands.environment import Environment
-from netinv_core.commands.importing import import_
-from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
+from netinv_core.environment import Environment
+from netinv_import.commands import import_
+from netinv_import.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
 from netinv_testing import Api, Service
 from tests.support.databases import migrated_database
 from tests.support.dumps import DUMP, item, load, named

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED
+from netinv_import.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED
 from netinv_testing import Api
 from tests.support.dumps import item, named
 

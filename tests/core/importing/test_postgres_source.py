@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from netinv_core.importing import postgres
 from netinv_core.importing.dump import Excluded
-from netinv_core.importing.sources import read_netbox
+from netinv_import import postgres
+from netinv_import.sources import read_netbox
 from tests.support.databases import DIALECT, empty_database
 
 TABLES = """

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from netinv_core.commands.environment import Environment
-from netinv_core.commands.importing import import_
-from netinv_core.importing import rest
+from netinv_core.environment import Environment
+from netinv_import import rest
+from netinv_import.commands import import_
 from netinv_testing import Service
 from tests.support.databases import migrated_database
 from tests.support.dumps import DUMP

@@ -17,11 +17,11 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 from sqlalchemy.engine import Engine
 
-from netinv_core.commands.cli import cli
+from netinv_admin import archive, backup, restore
+from netinv_admin.archive import ArchiveError
+from netinv_admin.commands.cli import cli
 from netinv_core.db.engine import engine_from
 from netinv_core.main import make_app, registry_for
-from netinv_core.maintenance import archive, backup, restore
-from netinv_core.maintenance.archive import ArchiveError
 from netinv_core.storage import files
 from netinv_extras.jobs.models import refresh
 from netinv_testing import Api, Service

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from pyramid.paster import get_appsettings
 from sqlalchemy.engine import Engine
 
+from netinv_admin.commands.cli import cli
 from netinv_core import main as service_main
 from netinv_core.auth import crypto, stored_secrets
-from netinv_core.commands.cli import cli
 from netinv_core.models.base import table_of
 from netinv_core.stored_answers import StoredAnswer
 from tests.support.databases import migrated_database

@@ -15,8 +15,8 @@ import pytest
 import requests
 from click.testing import CliRunner
 
-from netinv_core.commands.environment import Environment
-from netinv_core.commands.files import files as command
+from netinv_admin.commands.files import files as command
+from netinv_core.environment import Environment
 from netinv_testing import Api, Service
 from tests.support.http_server import served
 from tests.support.images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send

@@ -12,12 +12,12 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
+from netinv_admin.commands.cli import cli
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.commands.cli import cli
-from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks.retention import delete_old
 from netinv_testing import Service, Unique
 from tests.support.databases import migrated_database, new_queue_url
 

@@ -18,8 +18,8 @@ import sqlalchemy as sa
 from netinv_core.auth.identity import Identity
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
-from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
+from netinv_core.tasks.retention import delete_old
 from netinv_core.write import save
 from netinv_extras.changelog.feed import cursor_of, number_of
 from netinv_testing import Api, Service, Unique

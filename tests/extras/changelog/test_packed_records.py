@@ -18,8 +18,8 @@ from netinv_core.changelog.packing import PARTS, dictionaries, pack, unpack
 from netinv_core.changelog.sequence import number_changes
 from netinv_core.changelog.states import by_length
 from netinv_core.db import migrate, revisions
-from netinv_core.maintenance import upkeep
 from netinv_core.models.base import table_of
+from netinv_core.tasks import upkeep
 from netinv_testing import Service
 from tests.support.databases import migrated_database
 

@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
+from netinv_admin.commands.cli import cli
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.commands.cli import cli
 from netinv_core.models.base import table_of
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs.results import JobResult

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from netinv_core.commands.cli import cli
+from netinv_admin.commands.cli import cli
 from netinv_testing import Api, Service, Unique
 from tests.support.http_server import served
 

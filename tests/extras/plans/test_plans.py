@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now
+from netinv_core.tasks.retention import delete_old
 from netinv_extras.plans.models import plan_table, retention
 from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser

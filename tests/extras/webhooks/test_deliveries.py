@@ -15,15 +15,15 @@ import sqlalchemy as sa
 
 from netinv_core.auth import identity
 from netinv_core.changelog import recorder
-from netinv_core.commands.environment import Environment
 from netinv_core.db.engine import session_factory
-from netinv_core.importing.netbox import Report, import_netbox
-from netinv_core.maintenance.retention import delete_old
+from netinv_core.environment import Environment
 from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks.retention import delete_old
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_extras.webhooks import deliveries, models
+from netinv_import.netbox import Report, import_netbox
 from netinv_testing import Api, Service, Unique
 from tests.support.http_server import served
 from tests.support.threads import at_once

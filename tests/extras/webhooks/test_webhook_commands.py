@@ -27,8 +27,8 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 from rich.console import Console
 
-from netinv_core.commands.cli import cli
-from netinv_core.commands.environment import Environment
+from netinv_admin.commands.cli import cli
+from netinv_core.environment import Environment
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_extras.webhooks.commands import webhooks

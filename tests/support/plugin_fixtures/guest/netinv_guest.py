@@ -8,15 +8,15 @@ from netinv_core.app import App
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.errors import Invalid
+from netinv_core.findings import WARNING, Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
-from netinv_core.maintenance.findings import WARNING, Finding
-from netinv_core.maintenance.retention import Retention
 from netinv_core.read import filters, listing, relations
 from netinv_core.read.search import Match, SearchProvider
 from netinv_core.resource import computed
 from netinv_core.tasks.queue import Task
+from netinv_core.tasks.retention import Retention
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.dry_run import Effects
 from netinv_extras.config_contexts.scopes import Scope

@@ -1,0 +1,87 @@
+"""The ``netinv`` command."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import click
+
+from netinv_admin.commands import (
+    accounts,
+    backup,
+    check,
+    files,
+    permissions,
+    rules,
+    secret,
+    upkeep,
+)
+from netinv_admin.commands import database as database_commands
+from netinv_admin.commands.plugin_group import Extensible, packages
+from netinv_admin.commands.readable_errors import readable_errors
+from netinv_core.environment import DEFAULT_INI, VARIABLE, Environment
+from netinv_core.telemetry import log_context
+
+
+class Commands(Extensible):
+    """Group of all commands; an error of any of them is one line, and an exit code other than 0."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Parses the options of the command line."""
+        with readable_errors(parent):
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Runs the command that the command line names."""
+        with readable_errors(context), log_context.task("command"):
+            return super().invoke(context)
+
+
+@click.group("netinv", cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "-c",
+    "--config",
+    default=DEFAULT_INI,
+    envvar=VARIABLE,
+    show_default=True,
+    show_envvar=True,
+    metavar="INI",
+    help="The service's ini file.",
+)
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(package_name="netinv-core", prog_name="netinv")
+@click.pass_context
+def cli(context: click.Context, config: str, traceback: bool) -> None:
+    """Administer a netinv service: its database, accounts, worker and data.
+
+    The service itself is started with `pserve INI`. A first start:
+
+    \b
+      netinv -c production.ini migrate
+      netinv -c production.ini user create admin --superuser
+      pserve production.ini
+    """
+    context.obj = Environment(config, functools.partial(packages, context))
+
+
+for command in (
+    database_commands.migrate,
+    database_commands.worker,
+    database_commands.openapi,
+    database_commands.revision,
+    check.check,
+    rules.rules,
+    files.files,
+    accounts.user,
+    accounts.token,
+    permissions.group,
+    permissions.permission,
+    secret.secret,
+    backup.backup,
+    backup.restore,
+    upkeep.upkeep,
+):
+    cli.add_command(command)

@@ -1,0 +1,65 @@
+"""Groups of commands that packages extend; packages are loaded only when a command is not built in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+import click
+import pluggy
+from pyramid.paster import get_appsettings
+
+from netinv_core import hookspecs
+from netinv_core.app import DISABLED
+from netinv_core.environment import DEFAULT_INI, VARIABLE, loader_uri
+from netinv_core.packages import Packages, discover, implementations
+from netinv_core.settings import words
+
+
+def packages(context: click.Context, plugins_dir: str) -> Packages:
+    """Returns the installed packages and those of the plugin folder; loaded once for each command line.
+
+    :raises click.ClickException: when the folder does not exist
+    """
+    key = f"{__name__} {plugins_dir}"
+    if key not in context.meta:
+        try:
+            context.meta[key] = discover(plugins_dir)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+    loaded: Packages = context.meta[key]
+    return loaded
+
+
+def _settings(context: click.Context) -> Mapping[str, str]:
+    """Returns the settings of the command line's ini file; none without one."""
+    ini = context.find_root().params.get("config") or os.environ.get(VARIABLE, DEFAULT_INI)
+    try:
+        settings: Mapping[str, str] = get_appsettings(loader_uri(ini))
+    except Exception:  # the file is missing or broken, which a command that needs it reports; --help needs none
+        return {}
+    return settings
+
+
+class Extensible(click.Group):
+    """Group of commands that packages extend, by the group's name, with the hook ``netinv_commands``."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Returns the names of built-in commands and of those of packages."""
+        return sorted({*super().list_commands(context), *[command.name or "" for command in self._added(context)]})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Returns a command by name; built-in ones come first."""
+        built_in = super().get_command(context, name)
+        return built_in or next((command for command in self._added(context) if command.name == name), None)
+
+    def _added(self, context: click.Context) -> Iterator[click.Command]:
+        manager = pluggy.PluginManager("netinv")
+        manager.add_hookspecs(hookspecs)
+        settings = _settings(context)
+        disabled = words(settings.get(f"netinv.{DISABLED}", ""))
+        for name, module in packages(context, settings.get("netinv.plugins_dir", ""))[0]:
+            for plugin_name, plugin in implementations(name, module, disabled):
+                manager.register(plugin, plugin_name)
+        for commands in reversed(manager.hook.netinv_commands()):
+            yield from commands.get(self.name or "", ())

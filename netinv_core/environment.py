@@ -1,0 +1,136 @@
+"""Environment of commands and workers: settings of an ini file, engine, registry, unit of work, queue."""
+
+from __future__ import annotations
+
+import configparser
+import contextlib
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from huey import Huey
+from pyramid.paster import get_appsettings, setup_logging
+from sqlalchemy.engine import Engine
+
+from netinv_core import allocator
+from netinv_core.auth import identity
+from netinv_core.content_types import load
+from netinv_core.db import start_check
+from netinv_core.db.engine import session_factory
+from netinv_core.main import engine_for, read_settings, registry_for
+from netinv_core.packages import Packages, discover
+from netinv_core.registry import Registry
+from netinv_core.tasks import queue as task_queue
+from netinv_core.uow import UnitOfWork
+
+VARIABLE = "NETINV_INI"  # environment variable that names the ini file
+DEFAULT_INI = "development.ini"
+INI_LOADER = "plaster-pastedeploy+file+ini:"  # Pyramid's loader of ini files
+
+
+def loader_uri(ini: str) -> str:
+    """URI of an ini file that names its loader; of another file, its path.
+
+    To find a loader for a path, plaster parses the metadata of every installed distribution: 70 ms.
+    """
+    return f"{INI_LOADER}{ini}" if ini.partition("#")[0].endswith(".ini") else ini
+
+
+@dataclasses.dataclass
+class Environment:
+    """A service as configured by an ini file; its parts are created when first needed."""
+
+    ini: str
+    discover: Callable[[str], Packages] = discover
+
+    @classmethod
+    def from_variable(cls) -> Environment:
+        """Returns the environment of the ini file in ``NETINV_INI``, by default ``development.ini``."""
+        return cls(os.environ.get(VARIABLE, DEFAULT_INI))
+
+    @functools.cached_property
+    def _configuration(self) -> tuple[dict[str, Any], Packages]:
+        settings = self.ini_settings
+        setup_logging(loader_uri(self.ini))
+        return read_settings(settings, self.discover(settings.get("netinv.plugins_dir", "")))
+
+    @functools.cached_property
+    def ini_settings(self) -> dict[str, str]:
+        """The settings of the application in the ini file, as they stand there.
+
+        :raises click.ClickException: when there is no such file, or it cannot be read
+        """
+        path = self.ini.partition("#")[0]
+        if not Path(path).is_file():
+            raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
+        try:
+            settings: dict[str, str] = get_appsettings(loader_uri(self.ini))
+        except (configparser.Error, LookupError, ValueError, OSError) as error:
+            raise click.ClickException(f"the ini file {path} cannot be read: {' '.join(str(error).split())}") from None
+        return settings
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The typed settings."""
+        return self._configuration[0]
+
+    @property
+    def packages(self) -> Packages:
+        """The installed packages, and those in quarantine."""
+        return self._configuration[1]
+
+    @functools.cached_property
+    def engine(self) -> Engine:
+        """The engine of the database."""
+        return engine_for(self.settings)
+
+    @functools.cached_property
+    def registry(self) -> Registry:
+        """The registry with the resources of all installed packages."""
+        return registry_for(self.engine.dialect.name, self.settings, self.packages)
+
+    @functools.cached_property
+    def checked_engine(self) -> Engine:
+        """The engine, after a check that the installed packages and the secret fit the database.
+
+        :raises netinv_core.db.start_check.UnusableDatabase: when they do not
+        """
+        start_check.check(self.engine, self.registry, self.ini)
+        return self.engine
+
+    @contextlib.contextmanager
+    def unit_of_work(self, username: str | None = None) -> Iterator[UnitOfWork]:
+        """Context manager of a unit of work, committed at the end; as a user, or as the service itself.
+
+        :raises click.ClickException: for an unknown user
+        """
+        with session_factory(self.checked_engine)() as session:
+            uow = UnitOfWork(self.registry, session, identity.Identity(superuser=True), writing=True)
+            load(uow)
+            if username is not None:
+                try:
+                    uow.identity = identity.by_username(uow, username)
+                except LookupError as error:
+                    raise click.ClickException(str(error)) from None
+            yield uow
+            session.commit()
+
+    def worker_queue(self) -> Huey:
+        """Returns the queue, with its tasks registered.
+
+        :raises click.ClickException: without ``netinv.queue_url``
+        """
+        url = self.settings["queue_url"]
+        if not url:
+            raise click.ClickException("the setting netinv.queue_url is empty: there is no queue to work on")
+        allocator.limit_retained_memory()
+        try:
+            huey = task_queue.queue(url)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+        task_queue.add_tasks(huey, self.checked_engine, self.registry)
+        return huey

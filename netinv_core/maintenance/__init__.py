@@ -1,1 +1,0 @@
-"""Self-check, backup, restore and upkeep of an installation."""
