@@ -22,7 +22,7 @@ from tests.support import REPOSITORY
 
 PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg"))
 # Distributions with parts of the engine, above the core: they may use all of its modules, and the core none of theirs.
-ENGINE = ["netinv_admin", "netinv_import", "netinv_testing"]
+ENGINE = ["netinv_admin", "netinv_import", "netinv_testing", "netinv_undo"]
 # The former name of the contract tests.
 FORMER_NAMES = [REPOSITORY / "netinv_core/testing/__init__.py"]
 REGISTRATIONS = {"prepare", "rule", "after_save", "before_delete", "filter", "base_filter", "permission_check"}
@@ -137,9 +137,6 @@ OPEN_MODULES = {
         "registry",
         "registry_cache",
         "resource",
-        "revert.net_changes",
-        "revert.refusals",
-        "revert.reverting",
         "settings",
         "storage.files",
         "storage.image_headers",

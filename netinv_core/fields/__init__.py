@@ -14,6 +14,7 @@ from netinv_core.fields.references import (
     Reference,
     Status,
     ThroughOneToOne,
+    generic_pairs,
     named_schema,
     nested_schema,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "errors_of",
     "from_column",
     "from_json",
+    "generic_pairs",
     "is_slug",
     "keys_of",
     "last_text",

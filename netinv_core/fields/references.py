@@ -233,3 +233,10 @@ def named_schema(target: Endpoint | None) -> dict[str, Any]:
     """The OpenAPI schema of a reference in a body: an id, or attributes that match exactly one object."""
     key = target.key_type if target else uuid.UUID
     return {"oneOf": [JSON_TYPES[key], {"type": "object"}]}
+
+
+def generic_pairs(endpoint: Endpoint) -> set[tuple[str, str]]:
+    """The pairs of fields, type and id, that name an object of any model."""
+    generic = [field for field in endpoint.fields.values() if isinstance(field, GenericForeignKey)]
+    pairs = {(field.type_attribute, field.id_attribute) for field in generic} | set(endpoint.resource.about)
+    return {pair for pair in pairs if endpoint.writable.keys() >= set(pair)}

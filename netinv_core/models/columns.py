@@ -74,7 +74,7 @@ class ColumnInfo:
     * ``nested_fields``: fields of a reference's target after ``display, id, url``, in place of its brief form.
     * ``max_length``: limit in characters below that of the column's type.
     * ``restored``: a value that clients cannot write is written again when a deleted object is restored
-      (:mod:`netinv_core.revert`). Without it, the column of a restored object is computed anew.
+      (:mod:`netinv_undo`). Without it, the column of a restored object is computed anew.
     * ``unit``: unit of a number, which forms write behind it.
     * ``suggestions``: texts that forms propose; others are valid too, or ``parse`` rejects them.
     * ``encrypted``: the value is encrypted with ``netinv.secret`` (:mod:`netinv_core.auth.stored_secrets` finds it).

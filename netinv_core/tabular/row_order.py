@@ -12,9 +12,8 @@ import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields import Reference, Status, ToMany
+from netinv_core.fields import Reference, Status, ToMany, generic_pairs
 from netinv_core.models.columns import column_info
-from netinv_core.revert.net_changes import generic_pairs
 from netinv_core.write.list_differences import is_difference
 from netinv_core.write.slugs import slugify
 

@@ -11,8 +11,8 @@ from netinv_core.errors import Invalid
 from netinv_core.http import openapi_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.revert.refusals import RevertRefused
-from netinv_core.revert.reverting import RevertedObject, revert
+from netinv_undo.refusals import RevertRefused
+from netinv_undo.reverting import RevertedObject, revert
 
 FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
 _OBJECT: dict[str, Any] = {

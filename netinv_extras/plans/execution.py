@@ -14,8 +14,8 @@ from typing import Any
 from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Invalid
+from netinv_core.fields import generic_pairs
 from netinv_core.read import listing
-from netinv_core.revert.net_changes import generic_pairs
 from netinv_core.tabular import identification, row_order
 from netinv_core.tabular.row_order import Row, RowOrder
 from netinv_core.uow import UnitOfWork

@@ -15,10 +15,10 @@ from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.errors import Conflict, Invalid, NotFound, RequestError, error_text
 from netinv_core.labels import label_of_name
 from netinv_core.models.base import table_of
-from netinv_core.revert.refusals import WHOLE
-from netinv_core.revert.reverting import RevertedObject, revert
 from netinv_core.uow import UnitOfWork
 from netinv_extras.changelog.web.changes import CHANGE
+from netinv_undo.refusals import WHOLE
+from netinv_undo.reverting import RevertedObject, revert
 from netinv_web import notices
 from netinv_web.menu import may
 from netinv_web.pages import form_of, local_path, page, see_other

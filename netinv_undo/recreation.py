@@ -17,11 +17,11 @@ from netinv_core.errors import Denied, RequestError
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
-from netinv_core.revert.net_changes import Identity, Link, links_of
-from netinv_core.revert.obstacles import Restoration
-from netinv_core.revert.refusals import Refusals, refusal_of
-from netinv_core.revert.restorable import body_of, preserved_columns
 from netinv_core.write import save
+from netinv_undo.net_changes import Identity, Link, links_of
+from netinv_undo.obstacles import Restoration
+from netinv_undo.refusals import Refusals, refusal_of
+from netinv_undo.restorable import body_of, preserved_columns
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from netinv_core.changelog.later_changes import ChangeSummary
 from netinv_core.errors import Conflict, Invalid, RequestError, error_text
-from netinv_core.revert.net_changes import NetChange
+from netinv_undo.net_changes import NetChange
 
 REFUSED = "The change cannot be undone."
 WHOLE = "non_field_errors"

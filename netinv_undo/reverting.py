@@ -18,11 +18,11 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied, RequestError
 from netinv_core.fields import Reference
 from netinv_core.models.columns import CASCADE, column_info
-from netinv_core.revert.net_changes import NetChange, identity_of, load
-from netinv_core.revert.obstacles import Restoration, by_endpoint, examine
-from netinv_core.revert.recreation import Recreation, restore_memberships, update
-from netinv_core.revert.refusals import refusal_of
 from netinv_core.write.delete import children_first, delete
+from netinv_undo.net_changes import NetChange, identity_of, load
+from netinv_undo.obstacles import Restoration, by_endpoint, examine
+from netinv_undo.recreation import Recreation, restore_memberships, update
+from netinv_undo.refusals import refusal_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -18,7 +18,7 @@ from netinv_core.changelog.differences import is_equal, members
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Conflict, Denied, NotFound
-from netinv_core.fields import GenericForeignKey, Reference, Status, ToMany
+from netinv_core.fields import Reference, Status, ToMany, generic_pairs
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import CASCADE, column_info
 from netinv_core.write.delete import generic_cascades
@@ -223,10 +223,3 @@ def links_of(endpoint: Endpoint, representation: Mapping[str, Any]) -> Iterator[
     for type_name, id_name in generic_pairs(endpoint):
         if representation.get(id_name):
             yield Link(id_name, (str(representation.get(type_name)), str(representation[id_name])), False)
-
-
-def generic_pairs(endpoint: Endpoint) -> set[tuple[str, str]]:
-    """The pairs of fields, type and id, that name an object of any model."""
-    generic = [field for field in endpoint.fields.values() if isinstance(field, GenericForeignKey)]
-    pairs = {(field.type_attribute, field.id_attribute) for field in generic} | set(endpoint.resource.about)
-    return {pair for pair in pairs if endpoint.writable.keys() >= set(pair)}

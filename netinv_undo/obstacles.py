@@ -20,9 +20,9 @@ from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.db.engine import as_stored, in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
-from netinv_core.revert.net_changes import NetChange
-from netinv_core.revert.refusals import WHOLE, Refusals
-from netinv_core.revert.restorable import NOT_KEPT, obstacle, recorded_values
+from netinv_undo.net_changes import NetChange
+from netinv_undo.refusals import WHOLE, Refusals
+from netinv_undo.restorable import NOT_KEPT, obstacle, recorded_values
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
