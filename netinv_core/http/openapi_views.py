@@ -21,7 +21,7 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.caches import BoundedCache
 from netinv_core.errors import NotAllowed, NotFound
-from netinv_core.http import actions, openapi, versions
+from netinv_core.http import actions, negotiation, openapi, versions
 from netinv_core.http.mount import mount_of
 from netinv_core.http.serialization import query_of
 
@@ -95,8 +95,10 @@ def _version(request: Request) -> str:
     """Returns the requested version; the Accept header may name it with any media type."""
     if request.method not in ALLOW:
         raise NotAllowed(request.method, ALLOW)
-    header_versions = [version for _, _, version in versions.media_ranges(request.headers.get("Accept", "")) if version]
-    return versions.chosen_version(header_versions[0] if header_versions else None, query_of(request))
+    header_versions = [
+        version for _, _, version in negotiation.media_ranges(request.headers.get("Accept", "")) if version
+    ]
+    return negotiation.chosen_version(header_versions[0] if header_versions else None, query_of(request))
 
 
 def _answer(request: Request, media: str) -> Response:
