@@ -253,7 +253,7 @@ def registrations(module: ast.Module) -> Iterator[tuple[str, int]]:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_modules_register_functions_on_import_only_with_resources_of_their_own(package: str) -> None:
-    """For those of other modules they have a function ``register``, which the package calls."""
+    """For those of other modules they have a function ``register``, which the package or the feature calls."""
     others = [
         f"{path.relative_to(REPOSITORY)}:{line} {name}"
         for path, module in modules(package).items()
@@ -265,13 +265,17 @@ def test_modules_register_functions_on_import_only_with_resources_of_their_own(p
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_calls_register_of_every_module_that_has_it(package: str) -> None:
+    """In its ``__init__.py``, or in the module of a feature."""
     functions = [
         node for module in modules(package).values() for node in module.body if isinstance(node, ast.FunctionDef)
     ]
     having = [function for function in functions if function.name == "register" and not function.args.args]
-    calls = [
-        node.value for node in modules(package)[REPOSITORY / package / "__init__.py"].body if isinstance(node, ast.Expr)
+    calling = [
+        module
+        for path, module in modules(package).items()
+        if path == REPOSITORY / package / "__init__.py" or path.name == "feature.py"
     ]
+    calls = [node.value for module in calling for node in module.body if isinstance(node, ast.Expr)]
     called = [
         call
         for call in calls

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from netinv_extras import checks
+from netinv_extras.config_contexts import limits
 from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
 
@@ -160,8 +160,8 @@ def test_a_context_whose_last_object_was_deleted_applies_to_nothing_and_says_so(
         assert applying(api, item, word) == [set(), set()]
     page = browser.get(f"/extras/config-contexts/{made['tenants']['id']}/").words
     assert "applies to nothing: the last object of Tenants was deleted" in page
-    monkeypatch.setattr(checks, "MAX_LISTED", 10_000)
-    found = checks.config_contexts(service.engine)
+    monkeypatch.setattr(limits, "MAX_LISTED", 10_000)
+    found = limits.check(service.engine)
     assert found.level == "warning" and f"{made['tenants']['name']} (tenants)" in found.message
     for number, (scope, context) in enumerate(made.items()):
         read = api.get(context["url"])

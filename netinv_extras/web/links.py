@@ -9,31 +9,23 @@ from urllib.parse import urlencode
 
 import sqlalchemy as sa
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.errors import Denied, Invalid, NotFound, error_text
-from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.net.urls import is_link, is_link_or_path
-from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_extras.content_types import has_pages
-from netinv_extras.jobs.buttons import JobButton, job_button_types, start_for_object
+from netinv_extras.jobs.buttons import JobButton, job_button_types
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.custom_links import CustomLink
 from netinv_extras.templates.export import PARAMETER
 from netinv_extras.templates.objects import ObjectLoader
 from netinv_extras.templates.web import exports
-from netinv_web import notices
 from netinv_web.extensions import Panel
 from netinv_web.menu import may
-from netinv_web.pages import page, see_other
-from netinv_web.paths import object_path
 
-TEMPLATE = "netinv_extras:templates/web/templates/links.jinja2"
-CONFIRMATION = "netinv_extras:jobs/web/templates/job_button.jinja2"
-JOB, BUTTON, RESULT = "extras.job", "extras.jobbutton", "extras.jobresult"
+TEMPLATE = "netinv_extras:web/templates/links.jinja2"
+JOB, BUTTON, LINK = "extras.job", "extras.jobbutton", "extras.customlink"
 _link, _button = table_of(CustomLink), table_of(JobButton)
 _Groups = dict[str, list["Entry"]]
 
@@ -76,13 +68,19 @@ def panel(request: Request, endpoint: Endpoint, representation: Mapping[str, Any
 
 
 def _custom_links(uow: UnitOfWork, endpoint: Endpoint) -> Sequence[Any]:
+    """The links of a content type; none where the feature is disabled."""
+    if uow.registry.get(LINK) is None:
+        return []
     order = (_link.c.group_name, _link.c.weight, _link.c.name)
     return uow.execute(sa.select(_link).where(_link.c.content_type == endpoint.label).order_by(*order)).all()
 
 
 def _job_buttons(uow: UnitOfWork, endpoint: Endpoint) -> Sequence[Any]:
-    """The buttons of a content type; none for users who may run no jobs or view no buttons."""
-    if not (may(uow, uow.registry[JOB], "run") and may(uow, uow.registry[BUTTON], "view")):
+    """The buttons of a content type; none for users who may run no jobs or view no buttons, and where the feature is
+    disabled.
+    """
+    jobs, buttons = uow.registry.get(JOB), uow.registry.get(BUTTON)
+    if jobs is None or buttons is None or not (may(uow, jobs, "run") and may(uow, buttons, "view")):
         return []
     of_type = sa.select(job_button_types.c.owner_id).where(job_button_types.c.label == endpoint.label)
     order = (_button.c.group_name, _button.c.weight, _button.c.name)
@@ -122,29 +120,3 @@ def _exports(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[Entry]:
     """The export templates of the content type, for this object alone."""
     paths = [(name, urlencode({PARAMETER: name, "id": key})) for name in exports.template_names(uow, endpoint)]
     return [Entry(name, f"{endpoint.path}?{query}") for name, query in paths]
-
-
-def run_button(request: Request) -> Response:
-    """Asks whether to run the job of a button for an object, and runs it."""
-    uow, buttons = request.uow, request.context.endpoint
-    button = listing.detail(uow, buttons, key_of(request))
-    label, text = (uow.query.get(name, [""])[-1] for name in ("object_model_name", "object_pk"))
-    endpoint = uow.registry.get(label)
-    key = None if endpoint is None else endpoint.parse_key(text)
-    if endpoint is None or key is None:
-        raise NotFound()
-    item = listing.detail(uow, endpoint, key, shape="nested")
-    path = object_path(endpoint, key)
-    values = {"button": button, "object": item, "back": path, "error": ""}
-    if not may(uow, uow.registry[JOB], "run"):
-        raise Denied()
-    if request.method != "POST":
-        return page(request, CONFIRMATION, values)
-    try:
-        result, _ = start_for_object(uow, button, {"object_model_name": label, "object_pk": text})
-    except Invalid as invalid:
-        return page(request, CONFIRMATION, values | {"error": error_text(invalid.body)}, 422)
-    notice = notices.Notice(f"The job of {button['name']} was started." if result else "The job waits for approval.")
-    results = uow.registry[RESULT]
-    following = object_path(results, result) if result is not None and may(uow, results, "view") else path
-    return notices.add(request, see_other(following), notice)

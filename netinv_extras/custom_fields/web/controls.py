@@ -1,4 +1,4 @@
-"""Controls of forms for fields of this package: custom fields, relationships, content types."""
+"""Controls of forms for custom fields, by their types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Field
 from netinv_core.uow import UnitOfWork
-from netinv_extras.content_types import TypeLabel
 from netinv_extras.custom_fields.field import CustomFields
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import (
@@ -25,14 +24,10 @@ from netinv_extras.custom_fields.values import (
     URL,
     Definition,
 )
-from netinv_extras.dynamic_groups.web import filters as group_filters
-from netinv_extras.relationships.field import Relationships
-from netinv_extras.relationships.sides import Side, sides_of
-from netinv_extras.tags import Tags
 from netinv_web.forms.control_values import parse_json
-from netinv_web.forms.controls import Control, ControlFactory, FactoryKey, type_choices
+from netinv_web.forms.controls import Control, ControlFactory, FactoryKey
 
-CUSTOM_FIELDS, RELATIONSHIPS = "Custom fields", "Relationships"
+GROUP = "Custom fields"
 _BOOLEANS = {"true": True, "false": False}
 _KINDS = {
     INTEGER: "number",
@@ -43,17 +38,6 @@ _KINDS = {
     JSON: "json",
     MARKDOWN: "textarea",
 }
-
-
-def controls() -> dict[FactoryKey, ControlFactory]:
-    """The factories of controls by kind of field, and for the filter of dynamic groups."""
-    return {
-        CustomFields: _custom_fields,
-        Relationships: _relationships,
-        TypeLabel: _type_label,
-        Tags: _tags,
-        (group_filters.LABEL, "filter"): group_filters.control,
-    }
 
 
 def _custom_fields(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Control]:
@@ -68,7 +52,7 @@ def _custom_field(field: Field, definition: Definition) -> Control:
         _KINDS.get(definition.type, "text"),
         help=definition.description,
         required=definition.required and definition.type != MULTI_SELECT,
-        group=definition.grouping or CUSTOM_FIELDS,
+        group=definition.grouping or GROUP,
         read=_reader(definition),
         mentioned_as=f"custom field '{definition.slug}'",
     )
@@ -123,39 +107,4 @@ def _integer(text: str) -> int:
         raise colander.Invalid(None, "Enter a whole number.") from None
 
 
-def _relationships(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Control]:
-    """A picker for each relationship of the content type; for both sides, where it relates objects of one type."""
-    return [
-        _side(uow, field, side) for side in sides_of(uow, endpoint.label) if side.other_type in uow.registry.endpoints
-    ]
-
-
-def _side(uow: UnitOfWork, field: Field, side: Side) -> Control:
-    return Control(
-        f"{field.name}.{side.slug}.{side.name}",
-        f"{side.title}: {side.label}",
-        "picker",
-        required=side.required and not side.filter,
-        multiple=side.many,
-        target=uow.registry[side.other_type],
-        path=(field.name, side.slug, side.name, "objects"),
-        group=RELATIONSHIPS,
-        read=list,
-        show=_object_ids,
-    )
-
-
-def _object_ids(objects: Any) -> list[str]:
-    return [str(item["id"]) if isinstance(item, dict) else str(item) for item in objects]
-
-
-def _type_label(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
-    assert isinstance(field, TypeLabel)
-    return type_choices(uow.registry, field, field.labels())
-
-
-def _tags(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
-    """A picker of the tags that objects of the content type may have."""
-    assert isinstance(field, Tags)
-    parameters = {"content_types": endpoint.label}
-    return Control(field.name, "Tags", "picker", multiple=True, target=field.target, parameters=parameters, field=field)
+CONTROLS: dict[FactoryKey, ControlFactory] = {CustomFields: _custom_fields}
