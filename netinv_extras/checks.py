@@ -1,6 +1,4 @@
-"""Checks of ``netinv check``: addresses that webhooks and Git may reach, folders, the command ``git``, and config
-contexts that apply to nothing.
-"""
+"""Checks of ``netinv check`` that several features share: allowed addresses, and folders that settings name."""
 
 from __future__ import annotations
 
@@ -10,8 +8,6 @@ from pathlib import Path
 
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.registry import Registry
-
-MAX_LISTED = 10
 
 
 def guard(registry: Registry, setting: str, check: str) -> Finding:
