@@ -9,7 +9,14 @@ from netinv_core.auth.models import User
 from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
 from netinv_core.models.base import table_of
-from netinv_demo.generator import DEFAULT_SEED, AlreadyLoadedError, CannotLoadError, check_empty, load_inventory, summary
+from netinv_demo.generator import (
+    DEFAULT_SEED,
+    AlreadyLoadedError,
+    CannotLoadError,
+    check_empty,
+    load_inventory,
+    summary,
+)
 from netinv_demo.size import DEFAULT_DEVICES, MAX_DEVICES, MIN_DEVICES
 
 
