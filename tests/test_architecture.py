@@ -52,6 +52,7 @@ OPEN_MODULES = {
         "answer_size",
         "app",
         "json_values",
+        "dates",
         "auth.access",
         "auth.crypto",
         "auth.audit",
