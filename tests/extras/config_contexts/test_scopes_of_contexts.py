@@ -15,6 +15,7 @@ from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
 
 CONTEXTS, DEVICES = "/api/extras/config-contexts/", "/api/dcim/devices/"
+CHANGES = "/api/extras/object-changes/"
 MACHINES = "/api/virtualization/virtual-machines/"
 RESOURCES = {
     "regions": "dcim/regions",
@@ -184,4 +185,23 @@ def test_a_lost_scope_limits_again_once_it_has_an_object(
     api.patch(context["url"], {"platforms": {"add": [here["platforms"]["id"]]}})
     assert applying(api, device, word)[0] == {"0"}
     api.patch(context["url"], {"platforms": {"remove": [here["platforms"]["id"]]}})
+    assert applying(api, device, word)[0] == {"0"}
+
+
+def test_a_context_restored_after_its_scope_was_lost_applies_to_nothing(
+    api: Api, unique: Unique, targets: Any, within: Any, contexts: Any
+) -> None:
+    """Its record has no object of the scope; that it was limited is kept with the record, hidden from answers."""
+    word, here, doomed = unique(), targets(), targets()
+    (device, _), *_ = within(here)
+    (context,) = contexts(word, [names_of(doomed, ["platforms"])])
+    api.delete(doomed["platforms"]["url"])
+    assert applying(api, device, word)[0] == set()
+    api.delete(context["url"])
+    change = api.get(CHANGES, {"changed_object_id": context["id"], "action": "delete"})["results"][0]
+    assert "limited_by" not in api.send("GET", change["url"]).text
+    api.post(f"{CHANGES}{change['id']}/revert/", status=200)
+    assert api.get(context["url"])["platforms"] == []
+    assert applying(api, device, word)[0] == set()
+    api.patch(context["url"], {"platforms": []})
     assert applying(api, device, word)[0] == {"0"}
