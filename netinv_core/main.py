@@ -37,8 +37,6 @@ VIEWS = (
     "actions",
     "errors",
     "root_views",
-    "filterset_views",
-    "openapi_views",
     "media",
     "health",
     "metrics",

@@ -22,7 +22,7 @@ from tests.support import REPOSITORY
 
 PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg"))
 # Distributions with parts of the engine, above the core: they may use all of its modules, and the core none of theirs.
-ENGINE = ["netinv_admin", "netinv_import", "netinv_testing", "netinv_undo"]
+ENGINE = ["netinv_admin", "netinv_import", "netinv_openapi", "netinv_testing", "netinv_undo"]
 # The former name of the contract tests.
 FORMER_NAMES = [REPOSITORY / "netinv_core/testing/__init__.py"]
 REGISTRATIONS = {"prepare", "rule", "after_save", "before_delete", "filter", "base_filter", "permission_check"}
@@ -99,7 +99,7 @@ OPEN_MODULES = {
         "http.metrics",
         "http.mount",
         "http.multipart",
-        "http.openapi_parameters",
+        "http.query_parameters",
         "http.pagination",
         "http.request_id",
         "http.request_uow",
@@ -178,10 +178,11 @@ OPEN_MODULES = {
 }
 # A description that clients know.
 NAMES_APPLICATIONS = ["root_views.py"]
-# Requirements of the core that no module imports: the servers, database drivers, static files, of Pyramid pkg_resources
+# Requirements that no module imports: the servers, database drivers, static files, of Pyramid pkg_resources
 # and WebOb.
 NOT_IMPORTED = {
-    *("waitress", "gunicorn", "psycopg", "pymysql", "swagger-ui-py", "setuptools", "webob"),
+    "netinv_core": {"waitress", "gunicorn", "psycopg", "pymysql", "setuptools", "webob"},
+    "netinv_openapi": {"swagger-ui-py"},
 }
 # Folders and modules of a package whose requirements are an extra of its distribution, with its name.
 EXTRAS = {
@@ -480,7 +481,7 @@ def test_install_requires_is_what_is_imported(package: str) -> None:
         assert distributions & (required | extras.get(extra, set())), f"{distributions} is imported, but not required"
         imported |= distributions
     unused = (required | set().union(*extras.values())) - imported
-    assert unused <= (NOT_IMPORTED if package == "netinv_core" else set())
+    assert unused <= NOT_IMPORTED.get(package, set())
 
 
 def test_netinv_has_every_extra_of_the_core() -> None:

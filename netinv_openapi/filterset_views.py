@@ -10,13 +10,14 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
-from netinv_core.http import openapi_parameters
 from netinv_core.http.actions import documented
+from netinv_core.http.query_parameters import query
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.root_views import RootView, add_root_view, root
 from netinv_core.http.serialization import Query
 from netinv_core.read import filters
 from netinv_core.read.lookups import SUFFIXES
+from netinv_openapi import parameters
 
 PATH = "/core/filterset-fields/"
 REQUIRED = "This parameter is required."
@@ -24,8 +25,8 @@ TEXT, URI = {"type": "string"}, {"type": "string", "format": "uri", "nullable": 
 _CHOICE = {"type": "object", "properties": {"id": TEXT, "name": TEXT}}
 _PAGE = {"count": {"type": "integer"}, "next": URI, "previous": URI, "results": {"type": "array", "items": _CHOICE}}
 _QUERY = (
-    openapi_parameters.query("content_type", TEXT, "The resource, as `app.model`."),
-    openapi_parameters.query("field_name", TEXT, "One of its query parameters."),
+    query("content_type", TEXT, "The resource, as `app.model`."),
+    query("field_name", TEXT, "One of its query parameters."),
 )
 _INPUTS = {"integer": "number", "number": "number", "date": "date", "date-time": "datetime-local"}
 _ELEMENT = jinja2.Environment(autoescape=True).from_string(
@@ -45,7 +46,7 @@ def lookup_choices(request: Request) -> Any:
     endpoint, filter_, _ = _requested_filter(request.uow)
     choices = [
         {"id": item["name"], "name": _lookup_name(filter_.name, item)}
-        for item in openapi_parameters.of_filter(endpoint, filter_)
+        for item in parameters.of_filter(endpoint, filter_)
     ]
     return {"count": len(choices), "next": None, "previous": None, "results": choices}
 
@@ -59,7 +60,7 @@ def value_element(request: Request) -> Any:
     """The element of an HTML form that takes the values of a query parameter."""
     endpoint, filter_, suffix = _requested_filter(request.uow)
     name = f"{filter_.name}__{suffix}" if suffix else filter_.name
-    schema = next(item["schema"] for item in openapi_parameters.of_filter(endpoint, filter_) if item["name"] == name)
+    schema = next(item["schema"] for item in parameters.of_filter(endpoint, filter_) if item["name"] == name)
     value = schema.get("items", schema)
     choices = value.get("enum") or (("true", "false") if value.get("type") == "boolean" else ())
     kind = _INPUTS.get(value.get("format", ""), _INPUTS.get(value.get("type", ""), "text"))
@@ -93,7 +94,7 @@ def _last(query: Query, name: str) -> str:
 def _lookup_name(name: str, parameter: dict[str, Any]) -> str:
     suffix = parameter["name"].removeprefix(name).removeprefix("__")
     lookup, negated = SUFFIXES.get(suffix, (suffix, False))
-    text = f"{'not ' * negated}{openapi_parameters.WORDS.get(lookup, lookup)}"
+    text = f"{'not ' * negated}{parameters.WORDS.get(lookup, lookup)}"
     return f"{text} ({suffix})" if suffix else text
 
 

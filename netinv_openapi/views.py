@@ -21,9 +21,10 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.caches import BoundedCache
 from netinv_core.errors import NotAllowed, NotFound
-from netinv_core.http import actions, negotiation, openapi, versions
+from netinv_core.http import actions, negotiation, versions
 from netinv_core.http.mount import mount_of
 from netinv_core.http.serialization import query_of
+from netinv_openapi import documents
 
 JSON, YAML = versions.JSON, "application/vnd.oai.openapi; charset=utf-8"
 ALLOW = "GET, HEAD"
@@ -71,7 +72,7 @@ class Documents:
         """Returns the document of a version in a media type, compressed with gzip, for a service at a mount point."""
 
         def make() -> bytes:
-            document = openapi.document(registry.netinv, version, actions.actions_of(registry), mount)
+            document = documents.document(registry.netinv, version, actions.actions_of(registry), mount)
             return gzip.compress(rendered(document, media), mtime=0)
 
         with self._lock:
@@ -139,11 +140,9 @@ def page(request: Request) -> Response:
             raise NotFound()
         return _answer(request, _FORMATS[format_name])
     version = _version(request)
-    documents = [
-        {"name": f"version {name}", "url": f"../swagger.json?api_version={name}"} for name in versions.SUPPORTED
-    ]
+    offered = [{"name": f"version {name}", "url": f"../swagger.json?api_version={name}"} for name in versions.SUPPORTED]
     nonce = secrets.token_urlsafe(16)
-    html = _PAGE.render(documents=documents, chosen=f"version {version}", nonce=nonce)
+    html = _PAGE.render(documents=offered, chosen=f"version {version}", nonce=nonce)
     response = Response(body=html.encode(), content_type=versions.HTML, charset="utf-8")
     headers = {"API-Version": version, "Allow": ALLOW, "Vary": "Accept"}
     response.headers.update({**headers, "Content-Security-Policy": POLICY.format(nonce=nonce)})

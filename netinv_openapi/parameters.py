@@ -10,13 +10,12 @@ from netinv_core import fields
 from netinv_core.changelog import past_states
 from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
+from netinv_core.http.query_parameters import PAGING, Schema, query
 from netinv_core.read.entity_tags import INCLUDED
 from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.ordering import PARAMETER
-from netinv_core.read.pages import COUNT, COUNTS, CURSOR
 
-Schema = dict[str, Any]
 WORDS = {
     "exact": "is",
     "iexact": "is, whatever the case",
@@ -32,23 +31,6 @@ WORDS = {
 }
 _AS_TYPED = frozenset({"exact", "lt", "lte", "gt", "gte"})
 _TEXT: Schema = {"type": "string"}
-
-
-def query(name: str, schema: Schema, description: str) -> dict[str, Any]:
-    """Returns a query parameter."""
-    return {"name": name, "in": "query", "description": description, "schema": schema}
-
-
-PAGING = (
-    query(
-        CURSOR, _TEXT, "The place in the list where the page begins, from `next` or `previous`; blank for its start."
-    ),
-    query(
-        COUNT,
-        {"type": "string", "enum": list(COUNTS)},
-        "Whether `count` is exact (the default), an estimate, or null (the default with a cursor).",
-    ),
-)
 
 
 def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:

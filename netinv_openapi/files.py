@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from netinv_core.http import versions
-from netinv_core.http.openapi_parameters import query
+from netinv_core.http.query_parameters import query
 
 Schema = dict[str, Any]
 _TEXT: Schema = {"type": "string"}

@@ -19,10 +19,7 @@ from netinv_core.http import (
     bulk_writes,
     conditional,
     dry_run,
-    filterset_views,
     idempotency,
-    openapi_files,
-    openapi_parameters,
     problems,
     root_views,
     sparse_fields,
@@ -30,7 +27,11 @@ from netinv_core.http import (
 )
 from netinv_core.http.actions import OWN_RESOURCE, Action, OperationSchema, SchemaRef, actions_of, schema_of
 from netinv_core.http.methods import PERMISSIONS
-from netinv_core.http.openapi_operations import (
+from netinv_core.http.query_parameters import query
+from netinv_core.read.entity_tags import INCLUDED
+from netinv_core.registry import Registry
+from netinv_openapi import files, filterset_views, parameters
+from netinv_openapi.operations import (
     ERROR_SCHEMAS,
     FORMS,
     ITEM_OPERATIONS,
@@ -45,8 +46,6 @@ from netinv_core.http.openapi_operations import (
     page_of,
     summary_of,
 )
-from netinv_core.read.entity_tags import INCLUDED
-from netinv_core.registry import Registry
 
 OPENAPI = "3.0.3"
 PERMISSION = "x-permission"  # of an operation: the type of object and the action that the user needs: `dcim.site view`
@@ -89,7 +88,8 @@ def document(
     for path, method, view, schema in _ROOTS:
         writer.root(path, method, view, OperationSchema(schema, request_body=schema))
     for app in registry.apps.values():
-        writer.root(app.path.removeprefix("/api"), "get", root_views.app_root(app), OperationSchema(_URLS))
+        if app.rooted:
+            writer.root(app.path.removeprefix("/api"), "get", root_views.app_root(app), OperationSchema(_URLS))
         for path, view in app.views.items():
             for method in view.methods:
                 writer.root(path.removeprefix("/api"), method.lower(), view, schema_of(view))
@@ -143,11 +143,11 @@ class _Writer:
             problems.SCHEMA_NAME: problems.SCHEMA,
             **ERROR_SCHEMAS,
         }
-        self.common = openapi_parameters.common(version)
+        self.common = parameters.common(version)
 
     def finish(self) -> dict[str, Any]:
         """Returns the whole document."""
-        apps = sorted(self.registry.apps.values(), key=lambda app: app.path)
+        apps = sorted((app for app in self.registry.apps.values() if app.rooted), key=lambda app: app.path)
         return {
             "openapi": OPENAPI,
             "info": {
@@ -192,9 +192,7 @@ class _Writer:
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
         """Adds a route below a resource's items or its list."""
-        prefix, keys = (
-            ("", openapi_parameters.in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
-        )
+        prefix, keys = ("", parameters.in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
         for method, view in action.views.items():
             shape = schema_of(view)
             bulk = "bulk_" * (action.on_list and method != "get")
@@ -254,12 +252,12 @@ class _Writer:
         if operation.name == "list":
             # Each format has a media type of its own.
             more: Schema = {"*/*": {"schema": {}}} if endpoint.list_formats else {}
-            item["responses"][operation.status]["content"] |= openapi_files.answer_contents(list_of(_OBJECT)) | more
+            item["responses"][operation.status]["content"] |= files.answer_contents(list_of(_OBJECT)) | more
         if operation.request_body is not None:
             form = component(operation.form.format(name)) if operation.form and endpoint.uploads else None
             item["requestBody"] = body_of(operation.request_body(name), form)
-        if operation.name in openapi_files.IMPORTS:
-            item["requestBody"]["content"] = openapi_files.body_contents(item["requestBody"]["content"])
+        if operation.name in files.IMPORTS:
+            item["requestBody"]["content"] = files.body_contents(item["requestBody"]["content"])
         if operation.method != "post":
             conditional.describe(item, operation.method, listed=not path.endswith("{id}/"))
         if endpoint.resource.allow_basic_auth:
@@ -338,7 +336,7 @@ class _Writer:
             ("include", endpoint.opt_in - absent | {INCLUDED}, "Adds fields that are shown to those who ask for them."),
         )
         parameters = [
-            openapi_parameters.query(name, list_of({"type": "string", "enum": sorted(values)}), description)
+            query(name, list_of({"type": "string", "enum": sorted(values)}), description)
             for name, values, description in sets
             if values
         ]
@@ -346,10 +344,10 @@ class _Writer:
         return [self.common["brief"], *own, *parameters]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
-        parameters = openapi_parameters.of_list(endpoint, absent=versions.coming(endpoint, self.version))
+        own = parameters.of_list(endpoint, absent=versions.coming(endpoint, self.version))
         return [
-            *parameters,
-            *map(dict, openapi_files.PARAMETERS),
+            *own,
+            *map(dict, files.PARAMETERS),
             self.common["limit"],
             self.common["offset"],
             *self._shape_parameters(endpoint),
