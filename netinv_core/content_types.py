@@ -35,7 +35,7 @@ def register(uow: UnitOfWork, labels: Iterable[str]) -> None:
     missing = [label for label in labels if label not in uow.registry.content_types]
     if missing:
         rows = [dict(zip(("app_label", "model"), label.split(".", 1), strict=True)) for label in missing]
-        uow.write(sa.insert(table_of(ContentTypeRow)), rows)
+        uow.execute(sa.insert(table_of(ContentTypeRow)), rows)
         load(uow)
 
 

@@ -12,6 +12,7 @@ import importlib.metadata
 import importlib.util
 import logging
 import sys
+import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -196,9 +197,7 @@ def implementations(name: str, module: Any, disabled: Collection[str]) -> list[t
         if full_name not in disabled:
             found.append((full_name, feature_module))
         elif hasattr(feature_module, CASCADES):
-            cascades = ModuleType(full_name)
-            setattr(cascades, CASCADES, getattr(feature_module, CASCADES))
-            found.append((full_name, cascades))
+            found.append((full_name, types.SimpleNamespace(**{CASCADES: getattr(feature_module, CASCADES)})))
     return found[::-1]
 
 

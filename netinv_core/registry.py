@@ -274,7 +274,7 @@ class Registry:
 
     def union(self, name: Any, parts: Callable[[], Iterable[Any]]) -> Union:
         """The cached UNION ALL of a name, built from ``parts`` when the cache does not hold it."""
-        return self._unions.get_or_make(name, lambda: Union(self.dialect, list(parts()), kept=True))
+        return self._unions.get_or_make(name, lambda: Union(self.dialect, list(parts())))
 
     def content_type(self, label: Any) -> ContentType | None:
         """The content type of a label; ``None`` for an unknown one."""

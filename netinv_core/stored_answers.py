@@ -100,7 +100,7 @@ def store(uow: UnitOfWork, keyed: KeyedRequest, request_digest: str, answer: Ans
     """
     values = {"user_id": uow.identity.user_id, "key_digest": keyed.key_digest, "request_digest": request_digest}
     content = _sealed(uow.registry, answer)
-    uow.write(sa.insert(_table).values(id=uuid.uuid4(), created=now(), content=content, **values))
+    uow.execute(sa.insert(_table).values(id=uuid.uuid4(), created=now(), content=content, **values))
 
 
 def _sealed(registry: Registry, answer: Answer) -> bytes | None:

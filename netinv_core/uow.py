@@ -16,16 +16,16 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from netinv_core.changelog.change_set import ChangeSet
-from netinv_core.db import data_manager, read_positions, select_cache
+from netinv_core.db import data_manager, read_positions
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import options_for
-from netinv_core.db.read_connection import ReadConnection
-from netinv_core.db.row_select import ManyRows, Row, RowSelect
 from netinv_core.models.base import now
 from netinv_core.patterns import Budget
 from netinv_core.storage.files import Files
 
 if TYPE_CHECKING:
     from netinv_core.auth.identity import Identity
+    from netinv_core.db.driver.read_connection import ReadConnection
     from netinv_core.db.replicas import ReadRoute
     from netinv_core.read.name_lookup import NameQuery
     from netinv_core.registry import Registry
@@ -357,41 +357,25 @@ class UnitOfWork:
         if not any(self.new_drafts.values()):
             self.expire_all()
 
-    def execute(self, statement: Any, parameters: Any = None) -> Any:
-        """Runs a SELECT."""
-        return self.connection.execute(statement, parameters)
+    def execute(self, statement: Any, values: Any = None, *, where: Sequence[Any] = ()) -> Any:
+        """Runs a statement for these values of its parameters, or for those of each of many rows (a list).
+
+        The driver of the database knows how (:mod:`netinv_core.db.driver`). A statement that changes rows marks a
+        managed session as changed, so that it is committed.
+
+        :param where: further conditions, for a SELECT that the caller keeps for other requests
+        """
+        if statement.is_dml:
+            if not statement.is_insert:  # INSERTs change no cached row
+                self.expire_all()
+            self._mark_changed()
+        connection = self.read_connection or self.connection
+        return driver_of(self.registry.dialect).execute(connection, statement, values, where)
 
     def note_write_of(self, account: uuid.UUID | None) -> None:
         """Makes later reads of an account have what this transaction writes, from whichever replica they are."""
         if account is not None and self.registry.settings.get("database_read_urls"):
             read_positions.record_after_commit(self, account)
-
-    def rows(self, select: RowSelect, values: Mapping[str, Any]) -> Sequence[Row]:
-        """The rows of a SELECT that is kept, for these values of its parameters."""
-        return select.rows(self.read_connection or self.connection, values)
-
-    def read(self, statement: Any, values: Mapping[str, Any] | None = None, where: Sequence[Any] = ()) -> Sequence[Row]:
-        """The rows of a SELECT that is built anew, or kept with new conditions ``where``, for these values."""
-        if self.read_connection is None:
-            return self.execute(statement.where(*where) if where else statement, values).all()
-        return select_cache.rows(self.read_connection, statement, values or {}, where)
-
-    def first(self, select: RowSelect, values: Mapping[str, Any]) -> Any:
-        """The first row of a SELECT that is kept; ``None`` without rows."""
-        return select.first(self.read_connection or self.connection, values)
-
-    def write(self, statement: Any, parameters: Any = None) -> Any:
-        """Runs a statement that changes rows, and marks a managed session as changed so that it is committed."""
-        # INSERTs, and SELECTs with an INSERT in a CTE, change no cached row.
-        if not (statement.is_insert or statement.is_select):
-            self.expire_all()
-        self._mark_changed()
-        return self.connection.execute(statement, parameters)
-
-    def write_rows(self, statement: RowSelect | ManyRows, values: Any) -> Sequence[Row]:
-        """The rows of a SELECT that is kept, with INSERTs in its CTEs, or a kept INSERT; otherwise as :meth:`write`."""
-        self._mark_changed()
-        return statement.rows(self.connection, values)
 
     def _mark_changed(self) -> None:
         """Marks a managed session as changed, and the account as one that has written."""

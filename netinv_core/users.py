@@ -255,8 +255,8 @@ def netinv_seed(uow: UnitOfWork) -> None:
     """Inserts the configuration version, the numbering of changes, and the content type of every model."""
     table = table_of(ConfigurationVersion)
     if uow.execute(sa.select(table.c.id)).first() is None:
-        uow.write(sa.insert(table).values(id=1, number=1))
+        uow.execute(sa.insert(table).values(id=1, number=1))
     numbering = table_of(ChangeNumbering)
     if uow.execute(sa.select(numbering.c.id)).first() is None:
-        uow.write(sa.insert(numbering).values(id=1, given=0, pruned=0))
+        uow.execute(sa.insert(numbering).values(id=1, given=0, pruned=0))
     register(uow, uow.registry.endpoints)

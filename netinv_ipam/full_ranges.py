@@ -18,7 +18,6 @@ import sqlalchemy as sa
 from netinv_core.caches import BoundedCache
 from netinv_core.changelog.models import DELETE, UPDATE, ChangeNumbering, ObjectChange
 from netinv_core.changelog.states import before_and_after, stored_states
-from netinv_core.db.row_select import RowSelect
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_ipam import taken_space
@@ -87,7 +86,7 @@ def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, space: Space) -> 
     """
     what = space.what
     values = {"number": run.number, "label": what.label, "size": taken_space.PIECE, **space.values_from(run.end)}
-    rows = uow.rows(_changed_and_taken(uow.registry.dialect, what, space.scope), values)
+    rows = uow.execute(_changed_and_taken(uow.registry.dialect, what, space.scope), values).tuples().all()
     behind = sorted((low, length) for *_, low, length in rows if low is not None)
     changes = [row for row in rows if row[0] is not None]
     given, pruned, *_ = changes[0]
@@ -105,7 +104,7 @@ def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, space: Space) -> 
 
 
 @functools.cache
-def _changed_and_taken(dialect: str, what: Taken, scope: str) -> RowSelect:
+def _changed_and_taken(dialect: str, what: Taken, scope: str) -> Any:
     """SELECT of the last number and the highest one of a deleted record, with the objects that were changed or deleted
     since; and of a batch of what is taken.
 
@@ -119,7 +118,7 @@ def _changed_and_taken(dialect: str, what: Taken, scope: str) -> RowSelect:
     ).select_from(_numbering.outerjoin(changes, sa.true()))
     behind = batch_from(what, scope).subquery()
     taken = sa.select(nothing, nothing, *(nothing for _ in changes.c), behind.c.low, behind.c.length)
-    return RowSelect(sa.union_all(numbers, taken))
+    return sa.union_all(numbers, taken)
 
 
 def _left_place(what: Taken, *stored: Any) -> LeftPlace:

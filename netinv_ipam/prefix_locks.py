@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.caches import BoundedCache
 from netinv_core.db.engine import in_parameter, lock_rows
-from netinv_core.db.row_select import RowSelect
 from netinv_core.read import listing
 from netinv_core.read.lookups import any_of
 from netinv_core.registry_cache import cached_in_registry
@@ -81,7 +80,7 @@ def _locked_at(uow: UnitOfWork, place: Place) -> dict[Any, Row]:
     if uow.registry.dialect == "postgresql":
         above = {low for _, low, _ in networks.edges_of_parents(network, equal=False)}
         values |= {"above": sorted(above), "broadcast": networks.last(network)}
-        rows = uow.rows(_wider_and_own(), values)
+        rows = uow.execute(_wider_and_own(), values).tuples()
         return {row["id"]: row for row in (dict(zip(_table.c.keys(), values, strict=True)) for values in rows)}
     wider = [_at(parent) for parent in networks.parents(network, equal=False)]
     if wider and uow.registry.dialect != "sqlite":  # whose transactions lock the database
@@ -114,7 +113,7 @@ def _own() -> Any:
 
 
 @functools.cache
-def _wider_and_own() -> RowSelect:
+def _wider_and_own() -> sa.Select[Any]:
     """SELECT of the prefixes of a network in a VRF, which locks those that contain it before (PostgreSQL).
 
     The number of the wider ones is compared once, before any row is read.
@@ -127,7 +126,7 @@ def _wider_and_own() -> RowSelect:
         .cte("wider")
     )
     number = sa.select(sa.func.count()).select_from(wider).scalar_subquery()
-    return RowSelect(_own().where(number >= sa.literal_column("0")))
+    return _own().where(number >= sa.literal_column("0"))
 
 
 def _hinted(statement: Any) -> Any:

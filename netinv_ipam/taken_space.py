@@ -14,7 +14,6 @@ from typing import Any
 import netaddr
 import sqlalchemy as sa
 
-from netinv_core.db.row_select import RowSelect
 from netinv_core.uow import UnitOfWork
 from netinv_extras.statuses import Status
 from netinv_ipam import networks
@@ -150,14 +149,9 @@ def batch_from(what: Taken, scope: str) -> sa.Select[Any]:
 
 
 @functools.cache
-def _batch(what: Taken, scope: str) -> RowSelect:
-    return RowSelect(batch_from(what, scope))
-
-
-@functools.cache
-def _one(what: Taken, scope: str) -> RowSelect:
+def _one(what: Taken, scope: str) -> Any:
     """SELECT of one of :func:`taken_from`, after ``passed`` others."""
-    return RowSelect(taken_from(what, scope).offset(sa.bindparam("passed", type_=sa.Integer())).limit(1))
+    return taken_from(what, scope).offset(sa.bindparam("passed", type_=sa.Integer())).limit(1)
 
 
 def walk(uow: UnitOfWork, space: Space, start: int, batch: Sequence[TakenRow] | None = None) -> Iterator[Range]:
@@ -176,7 +170,8 @@ def walk(uow: UnitOfWork, space: Space, start: int, batch: Sequence[TakenRow] | 
     while position < 1 << BITS[version]:
         batch_start = position
         if batch is None:
-            batch = uow.rows(_batch(what, space.scope), {**space.values_from(position), "size": size})
+            values = {**space.values_from(position), "size": size}
+            batch = uow.execute(batch_from(what, space.scope), values).tuples().all()
         for low, length in batch:
             first = int.from_bytes(low, "big")
             end = first if length is None else first + (1 << (BITS[version] - length)) - 1
@@ -209,7 +204,7 @@ def _after_run(uow: UnitOfWork, space: Space, position: int, step: int) -> int:
     """
     growing, one = True, _one(space.what, space.scope)
     while step and position < 1 << BITS[space.version]:
-        rows = uow.rows(one, {**space.values_from(position), "passed": step - 1})
+        rows = uow.execute(one, {**space.values_from(position), "passed": step - 1}).tuples().all()
         if rows and int.from_bytes(rows[0][0], "big") == position + step - 1:
             position += step
         else:

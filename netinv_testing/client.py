@@ -230,8 +230,8 @@ class Service:
         users: Any = User.__table__
         tokens: Any = Token.__table__
         with self.unit_of_work() as uow:
-            uow.write(sa.insert(users).values(**user, is_superuser=superuser, is_active=active))
-            uow.write(
+            uow.execute(sa.insert(users).values(**user, is_superuser=superuser, is_active=active))
+            uow.execute(
                 sa.insert(tokens).values(
                     key_hash=crypto.digest(key), user_id=user_id, write_enabled=write_enabled, expires=expires
                 )

@@ -58,4 +58,4 @@ def store(request: Request, values: Mapping[str, Any]) -> None:
     former = stored.get(MEMBER)
     merged = {**(former if isinstance(former, dict) else {}), **values}
     web = {name: value for name, value in merged.items() if value is not None}
-    uow.write(sa.update(table).where(is_user).values(config_data={**stored, MEMBER: web}))
+    uow.execute(sa.update(table).where(is_user).values(config_data={**stored, MEMBER: web}))

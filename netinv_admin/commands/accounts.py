@@ -65,7 +65,7 @@ def create_user(
         if read_only:
             permit_viewing(uow, account["id"])
         is_account = _users.c.id == account["id"]
-        uow.write(sa.update(_users).where(is_account).values(is_superuser=superuser, is_staff=superuser))
+        uow.execute(sa.update(_users).where(is_account).values(is_superuser=superuser, is_staff=superuser))
         key = create_token_row(uow, account["id"], description="created with the account") if with_token else None
     click.echo(f"user      {username}")
     if not password:
@@ -218,7 +218,7 @@ def revoke(environment: Environment, username: str, token: str) -> None:
         if len(matches) != 1:
             count = len(matches) or "no"
             raise click.ClickException(f"{count} tokens of {username} have an id that begins with this, or this key")
-        uow.write(sa.delete(_tokens).where(_tokens.c.id == matches[0]))
+        uow.execute(sa.delete(_tokens).where(_tokens.c.id == matches[0]))
         audit_after_commit(uow, "token.deleted", id=str(matches[0]), name=tokens.token_name(matches[0], username))
     click.echo("revoked")
 
@@ -233,6 +233,6 @@ def create_token_row(uow: UnitOfWork, user_id: object, *, key: str | None = None
         "key_hash": crypto.digest(key),
         **columns,
     }
-    uow.write(sa.insert(_tokens).values(values))
+    uow.execute(sa.insert(_tokens).values(values))
     audit_after_commit(uow, "token.created", id=str(values["id"]), owner=str(user_id))
     return key

@@ -69,7 +69,7 @@ def _account(uow: UnitOfWork, user: ExternalUser) -> uuid.UUID:
         found = uow.execute(lock_rows(sa.select(_users).where(_users.c.username == user.username))).first()
         user_id = _linkable(uow, found, user) if found is not None else _created(uow, user)
         link = {"provider": user.provider, "subject": user.subject, "user_id": user_id, "created": now()}
-        uow.write(sa.insert(_links).values(link))
+        uow.execute(sa.insert(_links).values(link))
         created = {"provider": user.provider, "id": str(user_id), "created": found is None}
         audit_after_commit(uow, "user.linked", user=user.username, **created)
     return user_id
@@ -130,7 +130,7 @@ def _update(uow: UnitOfWork, user_id: uuid.UUID, user: ExternalUser) -> None:
         stated |= {"is_superuser": user.superuser, "is_staff": user.superuser}
     changed = {name: value for name, value in stated.items() if account._mapping[name] != value}
     if changed:
-        uow.write(sa.update(_users).where(is_account).values(changed))
+        uow.execute(sa.update(_users).where(is_account).values(changed))
     if user.groups is not None:
         _set_groups(uow, user_id, user, user.groups)
 
@@ -149,9 +149,11 @@ def _set_groups(uow: UnitOfWork, user_id: uuid.UUID, user: ExternalUser, names: 
     if former == groups:
         return
     if former - groups:
-        uow.write(sa.delete(user_groups).where(is_member, user_groups.c.target_id.in_(former - groups)))
+        uow.execute(sa.delete(user_groups).where(is_member, user_groups.c.target_id.in_(former - groups)))
     if groups - former:
-        uow.write(sa.insert(user_groups), [{"owner_id": user_id, "target_id": key} for key in sorted(groups - former)])
+        uow.execute(
+            sa.insert(user_groups), [{"owner_id": user_id, "target_id": key} for key in sorted(groups - former)]
+        )
     configuration_changed(uow)
     kept = ",".join(sorted(wanted & known.keys()))
     audit_after_commit(uow, "user.groups_changed", provider=user.provider, user=user.username, groups=kept)

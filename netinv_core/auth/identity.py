@@ -29,7 +29,6 @@ from netinv_core.auth.models import (
 )
 from netinv_core.db import read_positions
 from netinv_core.db.engine import lock_rows
-from netinv_core.db.row_select import RowSelect as RowSelect
 from netinv_core.errors import Denied
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import now, table_of
@@ -90,16 +89,16 @@ _TOKEN_COLUMNS = (
     *(_token.c[name] for name in ("expires", "write_enabled", "last_used")),
     *(_token.c[name] for name in ("allowed_networks", "actions", "object_types")),
 )
-_by_key = RowSelect(
+_by_key = (
     sa.select(*IDENTITY_COLUMNS, *_TOKEN_COLUMNS)
     .join_from(_token, _user)
     .where(_token.c.key_hash == sa.bindparam("digest"))
 )
 _by_name = sa.select(*IDENTITY_COLUMNS).where(_user.c.username == sa.bindparam("username"))
-_by_id = RowSelect(sa.select(*IDENTITY_COLUMNS).select_from(_user).where(_user.c.id == sa.bindparam("id")))
+_by_id = sa.select(*IDENTITY_COLUMNS).select_from(_user).where(_user.c.id == sa.bindparam("id"))
 
 
-def account_row(uow: UnitOfWork, select: RowSelect, values: Mapping[str, Any]) -> Any:
+def account_row(uow: UnitOfWork, select: sa.Select[Any], values: Mapping[str, Any]) -> Any:
     """Returns the first row of a SELECT of :data:`IDENTITY_COLUMNS` for :func:`identity_of`, or ``None``.
 
     It has the stored answer, too, to a request with an Idempotency-Key (:mod:`netinv_core.stored_answers`), and where
@@ -107,19 +106,19 @@ def account_row(uow: UnitOfWork, select: RowSelect, values: Mapping[str, Any]) -
     """
     keyed, route = uow.keyed_request, uow.read_route
     if route is not None:
-        row = uow.execute(read_positions.with_positions(select.statement, _user.c.id), values).first()
+        row = uow.execute(read_positions.with_positions(select, _user.c.id), values).first()
         route.needed = read_positions.needed(row)
         return row
     if keyed is None:
-        return uow.first(select, values)
-    return uow.first(_with_answer(select), {**values, "key_digest": keyed.key_digest})
+        return uow.execute(select, values).first()
+    return uow.execute(_with_answer(select), {**values, "key_digest": keyed.key_digest}).first()
 
 
 @functools.cache
-def _with_answer(select: RowSelect) -> RowSelect:
+def _with_answer(select: sa.Select[Any]) -> sa.Select[Any]:
     """A SELECT of accounts LEFT JOINed to the stored answer of the parameter ``key_digest``."""
     table, is_stored = table_of(stored_answers.StoredAnswer), stored_answers.is_stored_for(_user.c.id)
-    return RowSelect(select.statement.add_columns(*stored_answers.COLUMNS).join(table, is_stored, isouter=True))
+    return select.add_columns(*stored_answers.COLUMNS).join(table, is_stored, isouter=True)
 
 
 def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
@@ -206,7 +205,7 @@ def by_id(uow: UnitOfWork, user_id: uuid.UUID) -> Identity:
     :raises LookupError: for a deleted account
     :raises Denied: for an inactive user
     """
-    row = uow.first(_by_id, {"id": user_id})
+    row = uow.execute(_by_id, {"id": user_id}).first()
     if row is None:
         raise LookupError("the account is no longer there")
     return _long_lived(uow, row)
@@ -270,5 +269,5 @@ def configuration_changed(uow: UnitOfWork) -> None:
     once.
     """
     table = table_of(ConfigurationVersion)
-    uow.write(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
+    uow.execute(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
     uow.configuration.cached = None

@@ -55,7 +55,7 @@ def engine_from(
     if dialect == "postgresql":
         waits = {"connect_timeout": connect_timeout, "tcp_user_timeout": silence * 1000, **_KEEPALIVE}
         # With the driver, which an installation may lack.
-        cursor = {"cursor_factory": importlib.import_module("netinv_core.db.psycopg_cursor").Cursor}
+        cursor = {"cursor_factory": importlib.import_module("netinv_core.db.driver.psycopg_cursor").Cursor}
         options.setdefault("connect_args", {**_postgresql_session(address, statement_timeout), **waits, **cursor})
     elif dialect in ("mysql", "mariadb"):
         data_manager.retry_deadlocks_of_mysql()
@@ -151,7 +151,7 @@ class _SqliteClock:
     def start(self) -> None:
         """Starts the limits for a new statement."""
         self._end = time.monotonic() + self.seconds if self.seconds else float("inf")
-        self._patterns: patterns.Budget | None = None
+        self._patterns = patterns.Budget(PATTERN_SECONDS)
 
     def is_over(self) -> bool:
         """Progress handler of SQLite; True interrupts the statement."""
@@ -159,8 +159,6 @@ class _SqliteClock:
 
     def matches(self, pattern: str, value: Any, ignore_case: int) -> bool:
         """SQL function ``netinv_matches``: a value matches a regular expression."""
-        if self._patterns is None:
-            self._patterns = patterns.Budget(PATTERN_SECONDS)
         return value is not None and self._patterns.search(pattern, str(value), ignore_case=bool(ignore_case))
 
 
@@ -205,7 +203,9 @@ def _concat_ws(separator: str, *parts: str | None) -> str:
 
 def session_factory(engine: Engine) -> sessionmaker[Session]:
     """Returns a factory of sessions without autoflush, whose objects do not expire on commit."""
-    return sessionmaker(engine, autoflush=False, expire_on_commit=False)
+    factory = sessionmaker(engine, autoflush=False, expire_on_commit=False)
+    data_manager.listen(factory)
+    return factory
 
 
 class _KeySet(TypeDecorator[list[Any]]):

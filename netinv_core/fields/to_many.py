@@ -323,10 +323,10 @@ def replace_rows(uow: UnitOfWork, table: Any, column: str, name: str, drafts: Se
     """Replaces the association rows of each draft that has the list ``name``: one DELETE and one INSERT."""
     sent = [draft for draft in drafts if name in draft.many]
     if former := [draft.id for draft in sent if not draft.new]:
-        uow.write(sa.delete(table).where(in_parameter(uow.registry.dialect, table.c.owner_id)), {"keys": former})
+        uow.execute(sa.delete(table).where(in_parameter(uow.registry.dialect, table.c.owner_id)), {"keys": former})
     rows = [{"owner_id": draft.id, column: value} for draft in sent for value in draft.many[name]]
     if rows:
-        uow.write(sa.insert(table), rows)
+        uow.execute(sa.insert(table), rows)
 
 
 def refused_list(value: Any) -> colander.Invalid:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from pyramid.request import Request
 
 from netinv_core.auth.identity import ANONYMOUS
-from netinv_core.db.data_manager import joined_session
-from netinv_core.db.read_connection import ReadConnection
+from netinv_core.db.data_manager import join_transaction
+from netinv_core.db.driver import driver_of
 from netinv_core.db.replicas import ReadRoute, Replicas
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
@@ -44,7 +43,9 @@ class RequestUnitOfWork(UnitOfWork):
 
 
 def negotiation_of(request: Request) -> Negotiation:
-    """The negotiation of a request (:mod:`netinv_core.http.negotiation`); the default for views without one."""
+    """The negotiation of a request (:func:`netinv_core.http.derivers.negotiated_view`); the default for views without
+    one.
+    """
     negotiation: Negotiation = getattr(request, "netinv_negotiation", None) or Negotiation()
     return negotiation
 
@@ -58,9 +59,10 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     """
     registry: Registry = request.registry.netinv
     negotiation = negotiation_of(request)
+    session = request.registry.netinv_sessions()
     writing = request.method in UNSAFE_METHODS and not negotiation.read_only
-    factory = request.registry.netinv_sessions
-    session: Any = joined_session(factory, request.tm) if writing else factory()
+    if writing:
+        join_transaction(session, request.tm)
     uow = RequestUnitOfWork(
         registry,
         session,
@@ -76,8 +78,8 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     if not writing:
         if request.registry.netinv_replicas is not None:
             uow.read_route = _read_route(request, request.registry.netinv_replicas)
-        if uow.read_route is None and registry.dialect == "postgresql":
-            uow.read_connection = ReadConnection(session.bind)
+        if uow.read_route is None:
+            uow.read_connection = driver_of(registry.dialect).read_connection(session.bind)
     elif IDEMPOTENCY_KEY in request.headers:
         digest = digest_of_key(request.headers[IDEMPOTENCY_KEY].strip())
         uow.keyed_request = None if digest is None else KeyedRequest(digest)

@@ -44,7 +44,7 @@ def user_config(request: Request) -> Any:
             f"Preferences take at most {max_size} bytes (netinv.max_user_config_size); "
             f"with these they would take {size}."
         )
-    uow.write(sa.update(table).where(is_user).values(config_data=stored))
+    uow.execute(sa.update(table).where(is_user).values(config_data=stored))
     return stored
 
 

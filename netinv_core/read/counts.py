@@ -21,7 +21,6 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import CREATE, DELETE, ChangeNumbering, ObjectChange
 from netinv_core.db.engine import inlined_int
 from netinv_core.db.estimates import expected_rows, rows_of_plan
-from netinv_core.db.row_select import RowSelect
 from netinv_core.models.base import table_of
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def cached_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any] 
         return None
     if known.number is not None and time.monotonic() < known.until:
         values = {"number": known.number, "label": endpoint.label}
-        ((seen, change),) = uow.rows(_since(of_changes=endpoint.table is _change), values)
+        seen, change = uow.execute(_since(of_changes=endpoint.table is _change), values).one()
         if seen <= (0 if conditions else MOST_CHANGES):
             uow.registry.list_count_counts.hits += 1
             return known.count + int(change)
@@ -132,13 +131,13 @@ def _counted(endpoint: Endpoint, conditions: Sequence[Any]) -> sa.Select[tuple[i
 
 
 @functools.cache
-def _since(*, of_changes: bool) -> RowSelect:
+def _since(*, of_changes: bool) -> sa.Select[Any]:
     """SELECT of the number of change records since a number, and of what they add to the count."""
     parts = [
         _records(condition) for condition in (_change.c.number > sa.bindparam("number"), _change.c.number.is_(None))
     ]
     records = sa.union_all(*(sa.select(part) for part in parts)).subquery()
-    return RowSelect(sa.select(*_totals(records, of_changes=of_changes)).select_from(records))
+    return sa.select(*_totals(records, of_changes=of_changes)).select_from(records)
 
 
 def _records(condition: Any) -> Any:

@@ -325,7 +325,7 @@ def _searched(
     ids = relations.first_ids(endpoint, steps, test, permissions.visible_for(uow)) if step.column else None
     if ids is None:
         return _compare(uow, endpoint, table, steps, test)
-    found = [row[0] for row in uow.read(ids.limit(inlined_int("limit", MOST_IDS + 1)))]
+    found = uow.execute(ids.limit(inlined_int("limit", MOST_IDS + 1))).scalars().all()
     return step.reach(table, found if len(found) <= MOST_IDS else ids)
 
 

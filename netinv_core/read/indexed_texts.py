@@ -43,7 +43,7 @@ def by_texts(uow: UnitOfWork, endpoint: Endpoint, table: Any, name: str, test: C
     if name not in endpoint.model.few_texts or not is_indexed(endpoint):
         return None
     texts = _texts(endpoint.table.c[name])
-    rows = uow.read(sa.select(texts.c.value, test(texts.c.value)))
+    rows = uow.execute(sa.select(texts.c.value, test(texts.c.value))).tuples()
     if len(rows) > MOST_TEXTS:
         return None
     # Literals, so that the planner knows how many rows have them.

@@ -60,7 +60,7 @@ def rows(
             part = part.limit(inlined_int("limit", limit + 1 - len(found)))
         if offset:
             part = part.offset(inlined_int("offset", offset))
-        found += map(tuple, uow.read(part))
+        found += map(tuple, uow.execute(part).tuples())
         if limit and len(found) > limit:
             break
     values = found[:limit] if limit else found

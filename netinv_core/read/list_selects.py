@@ -9,7 +9,6 @@ import sqlalchemy as sa
 
 from netinv_core.caches import BoundedCache
 from netinv_core.db.engine import inlined_int
-from netinv_core.db.row_select import RowSelect
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -23,21 +22,21 @@ class ListSelects:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._first_pages = BoundedCache[RowSelect]("first pages", MAX_SIZES)
+        self._first_pages = BoundedCache[sa.Select[Any]]("first pages", MAX_SIZES)
         self._parts: dict[tuple[bool, bool, bool], sa.Select[Any]] = {}
 
     @functools.cached_property
-    def count(self) -> RowSelect:
+    def count(self) -> sa.Select[Any]:
         """The number of all objects."""
-        return RowSelect(sa.select(sa.func.count()).select_from(self._endpoint.table))
+        return sa.select(sa.func.count()).select_from(self._endpoint.table)
 
-    def first_page(self, limit: int) -> RowSelect:
+    def first_page(self, limit: int) -> sa.Select[Any]:
         """The ids of the first ``limit`` objects. The limit is inlined, so that the query planner sees it."""
 
-        def build() -> RowSelect:
+        def build() -> sa.Select[Any]:
             table, order = self._endpoint.table, self._endpoint.ordering
             statement = sa.select(table.c.id).select_from(order.whole_source).order_by(*order.expressions)
-            return RowSelect(statement.limit(sa.literal_column(str(limit))))
+            return statement.limit(sa.literal_column(str(limit)))
 
         return self._first_pages.get_or_make(limit, build)
 

@@ -16,7 +16,6 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter, is_bad_filter_error, is_timeout, lock_parents, lock_rows
-from netinv_core.db.row_select import RowSelect
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import counts, ordering
 from netinv_core.read.list_selects import part_of
@@ -100,10 +99,7 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
         cached = counts.cached_count(uow, endpoint, conditions)
         if cached is not None:
             return cached
-        if conditions:
-            ((count,),) = uow.read(select.statement, where=conditions)
-        else:
-            ((count,),) = uow.rows(select, {})
+        count = uow.execute(select, where=conditions).scalar_one()
     if count >= counts.CACHED_FROM:
         counts.remember(uow, endpoint, conditions, count)
     return int(count)
@@ -117,18 +113,18 @@ def selected(
     :raises Invalid: for an unknown name, or a condition that the database cannot evaluate
     """
     if window.limit and not (window.offset or conditions or names):
-        return [row[0] for row in uow.rows(endpoint.list_selects.first_page(window.limit), {})]
+        return [row[0] for row in uow.execute(endpoint.list_selects.first_page(window.limit)).tuples()]
     filtered, limited, skipping = bool(conditions), bool(window.limit), bool(window.offset)
     values = {"limit": window.limit, "offset": window.offset}
     with filter_errors_as_400():
         if not names:
             statement = endpoint.list_selects.part(filtered=filtered, limited=limited, skipping=skipping)
-            return [row[0] for row in uow.read(statement, values, conditions)]
+            return [row[0] for row in uow.execute(statement, values, where=conditions).tuples()]
         order = ordering.requested_order(uow, endpoint, names)
         statement = part_of(endpoint.table, order, filtered=filtered, limited=limited, skipping=skipping).where(
             *conditions
         )
-        return [row[0] for row in uow.read(statement, values)]
+        return [row[0] for row in uow.execute(statement, values).tuples()]
 
 
 @contextlib.contextmanager
@@ -179,7 +175,7 @@ def detail(
     """
     table = endpoint.table
     conditions = conditions_of(uow, endpoint, table, parameters, "view")
-    if conditions and not uow.read(sa.select(table.c.id).where(table.c.id == key, *conditions)):
+    if conditions and uow.execute(sa.select(table.c.id).where(table.c.id == key, *conditions)).first() is None:
         raise NotFound()
     representations = endpoint.plan(shape, without).represent(uow, [key])
     if not representations:
@@ -210,24 +206,16 @@ def _rows(
 ) -> dict[Any, dict[str, Any]]:
     """The rows by id, as dictionaries."""
     values = {"keys": list(keys)}
-    if conditions:
-        found = uow.execute(_by_id(table, uow.registry.dialect, locked, *conditions), values).all()
-    else:
-        found = uow.rows(_kept(table, uow.registry.dialect, locked), values)
+    found = uow.execute(_by_id(table, uow.registry.dialect, locked), values, where=conditions).tuples()
     names = table.c.keys()
     return {row["id"]: row for row in (dict(zip(names, values, strict=True)) for values in found)}
 
 
-def _by_id(table: Any, dialect: str, locked: bool, *conditions: Any) -> sa.Select[Any]:
-    """SELECT of rows by ``keys``, in their order; optionally FOR UPDATE."""
-    statement = sa.select(table).where(in_parameter(dialect, table.c.id), *conditions).order_by(table.c.id)
-    return lock_rows(statement) if locked else statement
-
-
 @lru_cache("rows by id", 1000)
-def _kept(table: Any, dialect: str, locked: bool) -> RowSelect:
-    """The SELECT of :func:`_by_id` without conditions, kept."""
-    return RowSelect(_by_id(table, dialect, locked))
+def _by_id(table: Any, dialect: str, locked: bool) -> sa.Select[Any]:
+    """SELECT of rows by ``keys``, in their order; optionally FOR UPDATE."""
+    statement = sa.select(table).where(in_parameter(dialect, table.c.id)).order_by(table.c.id)
+    return lock_rows(statement) if locked else statement
 
 
 def rows_of(uow: UnitOfWork, model: type[Base], keys: Iterable[Any], *, locked: bool = False) -> dict[Any, Any]:

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.db.driver.results import Row as Row
 from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
-from netinv_core.db.row_select import Row as Row
-from netinv_core.db.row_select import RowSelect
 from netinv_core.models.columns import column_info
 from netinv_core.read.beside import Beside, read_value
 from netinv_core.read.records import nested_fields as nested_fields
@@ -112,7 +111,7 @@ class Plan:
         self._key = endpoint.table.c.id if key is None else key
         self._select_key = self._add(("key",), self._key)
         self._reader: Reader | None = None
-        self._selects: dict[str, RowSelect] = {}
+        self._selects: dict[str, sa.Select[Any]] = {}
 
     # -- building
 
@@ -299,15 +298,14 @@ class Plan:
         assert self._reader is not None
         if not keys:
             return []
-        values, select = {"keys": list(keys)}, self._by_keys(beside)
-        if not (conditions or locked) and limit is None:
-            return self._represented(uow, read_value(beside, uow.rows(select, values), -1))
-        statement = select.statement.where(*conditions) if conditions else select.statement
-        statement = statement if limit is None else statement.limit(inlined_int("most", limit))
-        statement = lock_rows(statement) if locked else statement
-        return self._represented(uow, uow.execute(statement, values).all())
+        values, statement = {"keys": list(keys)}, self._by_keys(beside)
+        if locked or limit is not None:
+            statement = statement.where(*conditions).limit(None if limit is None else inlined_int("most", limit))
+            statement, conditions = lock_rows(statement) if locked else statement, ()
+        rows = uow.execute(statement, values, where=conditions).tuples().all()
+        return self._represented(uow, read_value(beside, rows, -1))
 
-    def _by_keys(self, beside: Beside | None) -> RowSelect:
+    def _by_keys(self, beside: Beside | None) -> sa.Select[Any]:
         """The SELECT of rows by ``keys``, kept."""
         name = beside.name if beside else ""
         select = self._selects.get(name)
@@ -315,7 +313,7 @@ class Plan:
             clause = in_parameter(self.registry.dialect, self._key)
             columns = [*self._columns, beside.column.label(name)] if beside else self._columns
             statement = sa.select(*columns).select_from(self._from).where(clause).order_by(*self._order)
-            select = self._selects[name] = RowSelect(statement)
+            select = self._selects[name] = statement
         return select
 
     def _ranked(self, beside: Beside | None) -> list[Any]:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.db.row_select import Row
+from netinv_core.db.driver.results import Row
 from netinv_core.read.row_set import JoinedTable, RowSet
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.row_select import Row, RowSelect
+from netinv_core.db.driver.results import Row
 from netinv_core.models.types import Chars, LongText
 
 if TYPE_CHECKING:
@@ -19,10 +19,9 @@ class Union:
     """UNION ALL of SELECT statements, each given as ``(columns, from, where)``.
 
     Columns of one type share a column of the union; where a SELECT has fewer columns of a type, NULL takes their place.
-    One that is ``kept`` for further uses is compiled once.
     """
 
-    def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]], *, kept: bool = False) -> None:
+    def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]]) -> None:
         slots: list[tuple[Any, Any]] = []
         self._slots = [_slots_of(columns, slots) for columns, _, _ in parts]
         selects = []
@@ -35,15 +34,13 @@ class Union:
             part: Any = sa.literal_column(str(number)).label("part")
             selects.append(sa.select(part, *labelled).select_from(source).where(condition))
         self._statement = sa.union_all(*selects)
-        self._select = RowSelect(self._statement) if kept else None
         self.columns = len(slots) * len(parts)  # of all its SELECTs
         self._pick = [_picker(slots_of_part) for slots_of_part in self._slots]
 
     def rows(self, uow: UnitOfWork, parameters: dict[str, Any]) -> list[list[Row]]:
         """Returns the rows of each SELECT, with its own columns in order."""
         results: list[list[Row]] = [[] for _ in self._slots]
-        found = uow.rows(self._select, parameters) if self._select else uow.read(self._statement, parameters)
-        for row in found:
+        for row in uow.execute(self._statement, parameters).tuples():
             results[row[0]].append(self._pick[row[0]](row))
         return results
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
-from netinv_core.db.row_select import ManyRows, RowSelect
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -26,26 +25,11 @@ def bulk_update(uow: UnitOfWork, table: Any, values_by_id: Mapping[Any, Mapping[
     for key, values in values_by_id.items():
         groups.setdefault(tuple(sorted(values)), []).append({_KEY: key, **values})
     for names, parameters in groups.items():
-        uow.expire_all()
-        if len(parameters) == 1 and uow.registry.dialect == "postgresql":
-            uow.write_rows(_update_of_one(table, names), parameters[0])
-        else:
-            uow.write_rows(_update(table, names), parameters)
+        uow.execute(_update(table, names), parameters)
 
 
 @lru_cache("bulk updates", 1000)
-def _update(table: Any, names: tuple[str, ...]) -> ManyRows:
+def _update(table: Any, names: tuple[str, ...]) -> sa.Update:
     """UPDATE of columns of rows by their ids."""
-    return ManyRows(_update_by_id(table, names))
-
-
-@lru_cache("updates of one row", 1000)
-def _update_of_one(table: Any, names: tuple[str, ...]) -> RowSelect:
-    """UPDATE of columns of a row by its id, in a CTE: a statement that is kept."""
-    updated = _update_by_id(table, names).returning(table.c.id).cte("updated")
-    return RowSelect(sa.select(updated.c.id))
-
-
-def _update_by_id(table: Any, names: tuple[str, ...]) -> sa.Update:
     values = {name: sa.bindparam(name, type_=table.c[name].type) for name in names}
     return sa.update(table).where(table.c.id == sa.bindparam(_KEY, type_=table.c.id.type)).values(values)

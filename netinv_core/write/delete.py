@@ -17,8 +17,8 @@ from netinv_core.auth.identity import configuration_changed
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import DELETE
 from netinv_core.changelog.object_data import object_data
+from netinv_core.db.driver.results import Row
 from netinv_core.db.engine import in_parameter, lock_rows
-from netinv_core.db.row_select import Row, RowSelect
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
@@ -180,13 +180,13 @@ def generic_cascades(registry: Registry) -> list[GenericCascade]:
 
 def _referring(uow: UnitOfWork, child: Endpoint, attribute: str, keys: list[Any]) -> Rows:
     """Locks and returns the rows of ``child`` whose foreign key has one of these values."""
-    return _rows_by_id(child, uow.rows(_select_referring(child, attribute), {"keys": keys}))
+    return _rows_by_id(child, uow.execute(_select_referring(child, attribute), {"keys": keys}).tuples())
 
 
 def _bound(uow: UnitOfWork, child: Endpoint, cascade: GenericCascade, endpoint: Endpoint, keys: list[Any]) -> Rows:
     """Returns the rows of ``child`` whose generic foreign key names one of these objects of ``endpoint``."""
     select = _select_bound(child, cascade.table, cascade.type_column, cascade.id_column)
-    return _rows_by_id(child, uow.rows(select, {"label": endpoint.label, "keys": keys}))
+    return _rows_by_id(child, uow.execute(select, {"label": endpoint.label, "keys": keys}).tuples())
 
 
 def _rows_by_id(endpoint: Endpoint, rows: Sequence[Row]) -> Rows:
@@ -196,18 +196,18 @@ def _rows_by_id(endpoint: Endpoint, rows: Sequence[Row]) -> Rows:
 
 
 @cached_in_registry
-def _select_referring(child: Endpoint, attribute: str) -> RowSelect:
+def _select_referring(child: Endpoint, attribute: str) -> sa.Select[Any]:
     """SELECT of the rows of ``child`` by the ``keys`` of a foreign key, FOR UPDATE."""
     table = child.table
-    return RowSelect(lock_rows(sa.select(table).where(in_parameter(child.registry.dialect, table.c[attribute]))))
+    return lock_rows(sa.select(table).where(in_parameter(child.registry.dialect, table.c[attribute])))
 
 
 @cached_in_registry
-def _select_bound(child: Endpoint, table: Any, type_column: str, id_column: str) -> RowSelect:
+def _select_bound(child: Endpoint, table: Any, type_column: str, id_column: str) -> sa.Select[Any]:
     """SELECT of the rows of ``child`` by the ``label`` and the ``keys`` of a generic foreign key."""
     of_type = table.c[type_column] == sa.bindparam("label", type_=table.c[type_column].type)
     clause = in_parameter(child.registry.dialect, table.c[id_column])
-    return RowSelect(sa.select(child.table).where(of_type, clause))
+    return sa.select(child.table).where(of_type, clause)
 
 
 def _raise_protected(uow: UnitOfWork, walk: _Walk, items: Sequence[tuple[str, Any]]) -> None:
@@ -286,8 +286,7 @@ def _remove(
         for key, row in rows.items():
             old = before[label][key]
             data = object_data(uow, endpoint, row, old)
-            kept = {**lists[label].get(key, {}), **memberships.hidden_values(endpoint, row)}
-            uow.change_set.add(Change(endpoint, key, DELETE, old, None, data, memberships=kept or None))
+            uow.change_set.add(Change(endpoint, key, DELETE, old, None, data, memberships=lists[label].get(key)))
         if endpoint.resource.configuration:
             configuration_changed(uow)
 
@@ -334,7 +333,7 @@ def _unlink_self(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
     ]
     if self_references and uow.registry.dialect == "mysql":
         clause = in_parameter(uow.registry.dialect, endpoint.table.c.id)
-        uow.write(sa.update(endpoint.table).where(clause).values(dict.fromkeys(self_references)), {"keys": keys})
+        uow.execute(sa.update(endpoint.table).where(clause).values(dict.fromkeys(self_references)), {"keys": keys})
 
 
 def _leave_lists(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.db.row_select import RowSelect
 from netinv_core.fields import ToMany
-from netinv_core.models.columns import column_info
 from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.system_update import write_changes
@@ -50,27 +48,17 @@ def lost(uow: UnitOfWork, endpoint: Endpoint, deleting: Mapping[str, Collection[
     if not lists:
         return {}
     memberships: dict[Any, dict[str, Ids]] = {}
-    for number, owner_id, target_id in uow.rows(_select(endpoint), {"keys": list(deleting[endpoint.label])}):
+    for number, owner_id, target_id in uow.execute(
+        _select(endpoint), {"keys": list(deleting[endpoint.label])}
+    ).tuples():
         owner, field = lists[number]
         if owner_id not in deleting.get(owner.label, ()):
             memberships.setdefault(target_id, {}).setdefault(f"{owner.label}.{field.name}", []).append(str(owner_id))
     return memberships
 
 
-def hidden_values(endpoint: Endpoint, row: Mapping[str, Any]) -> dict[str, Ids]:
-    """Returns the texts of a row that no representation shows and that are restored with the object, by column."""
-    return {name: [row[name]] for name in restored_columns(endpoint) if row[name] is not None}
-
-
 @cached_in_registry
-def restored_columns(endpoint: Endpoint) -> tuple[str, ...]:
-    """The names of the hidden columns of texts that are restored with a deleted object."""
-    columns = ((name, column_info(column)) for name, column in endpoint.table.c.items())
-    return tuple(name for name, info in columns if info.hidden and info.restored)
-
-
-@cached_in_registry
-def _select(endpoint: Endpoint) -> RowSelect:
+def _select(endpoint: Endpoint) -> Any:
     """SELECT of the list's position in :func:`lists_of`, the owner's id and the listed object's id: a UNION ALL."""
     selects: list[Any] = []
     for number, (_, field) in enumerate(lists_of(endpoint)):
@@ -78,7 +66,7 @@ def _select(endpoint: Endpoint) -> RowSelect:
         position: Any = sa.literal_column(str(number), sa.Integer())
         clause = in_parameter(endpoint.registry.dialect, pairs.c.target_id)
         selects.append(sa.select(position.label("list"), pairs.c.owner_id, pairs.c.target_id).where(clause))
-    return RowSelect(sa.union_all(*selects))
+    return sa.union_all(*selects)
 
 
 @dataclasses.dataclass(frozen=True)

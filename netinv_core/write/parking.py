@@ -51,7 +51,7 @@ def park(uow: UnitOfWork, table: Any, drafts: Sequence[Draft]) -> list[Draft]:
         bulk_update(uow, table, parked)
     if replaced:
         bulk_delete(uow, table, "id", list(replaced))
-        uow.write(sa.insert(table), [{**draft.before, **draft.values} for draft in replaced.values()])
+        uow.execute(sa.insert(table), [{**draft.before, **draft.values} for draft in replaced.values()])
     return [draft for draft in drafts if draft.id not in replaced]
 
 

@@ -369,5 +369,5 @@ def statuses_for(uow: UnitOfWork, field: Status, endpoint: Endpoint) -> list[tup
     if target is None:
         return []
     table, allowed = target.table, _allowed_statuses(target, endpoint.label)
-    rows = uow.read(sa.select(table.c.slug, table.c.name).where(allowed).order_by(table.c.name))
+    rows = uow.execute(sa.select(table.c.slug, table.c.name).where(allowed).order_by(table.c.name)).all()
     return [(slug, name) for slug, name in rows]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,6 @@ from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.differing import drop_equal_lists, with_other_extras
 from netinv_core.write.draft import Draft, raise_errors
-from netinv_core.write.inserts import insert_of_many, insert_of_one
 from netinv_core.write.read_back import read_back
 
 if TYPE_CHECKING:
@@ -263,21 +263,17 @@ def insert_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
     with _violations(uow, batch):
         if batch.endpoint.key_type is int:
             for draft in drafts:
-                draft.id = uow.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
+                draft.id = uow.execute(sa.insert(table).values(draft.values)).inserted_primary_key[0]
                 draft.values["id"] = draft.id
-        elif len(drafts) == 1 and _are_whole_rows(uow, table, drafts):
-            uow.write_rows(insert_of_one(table), drafts[0].values)
-        elif _are_whole_rows(uow, table, drafts):
-            uow.write_rows(insert_of_many(table), [draft.values for draft in drafts])
         else:
-            uow.write(sa.insert(table), [draft.values for draft in drafts])
+            uow.execute(_insert(table), [draft.values for draft in drafts])
     uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in batch.drafts)
 
 
-def _are_whole_rows(uow: UnitOfWork, table: sa.Table, drafts: Sequence[Draft]) -> bool:
-    """True for drafts with a value of each column, on PostgreSQL: SQLAlchemy need not complete them."""
-    names = set(table.c.keys())
-    return uow.registry.dialect == "postgresql" and all(draft.values.keys() == names for draft in drafts)
+@functools.cache
+def _insert(table: sa.Table) -> sa.Insert:
+    """INSERT of rows, which is kept."""
+    return sa.insert(table)
 
 
 def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.db.row_select import RowSelect
 from netinv_core.errors import CONCURRENT_CHANGE, Invalid
 from netinv_core.models.columns import column_info
 from netinv_core.registry_cache import cached_in_registry
@@ -94,13 +93,13 @@ def _query_holders(
         for number, names in enumerate(sets)
         for name in names
     }
-    for number, key, *row in uow.rows(_select_holders(endpoint, sets), values):
+    for number, key, *row in uow.execute(_select_holders(endpoint, sets), values).tuples():
         names, value_of = sets[number], dict(zip(columns, row, strict=True))
         holders[names].setdefault(tuple(value_of[name] for name in names), set()).add(key)
 
 
 @cached_in_registry
-def _select_holders(endpoint: Endpoint, sets: tuple[Names, ...]) -> RowSelect:
+def _select_holders(endpoint: Endpoint, sets: tuple[Names, ...]) -> Any:
     """SELECT of the rows with values of the parameters ``column_number`` in the unique sets, with the set's number."""
     table, dialect = endpoint.table, endpoint.registry.dialect
     columns = list(dict.fromkeys(name for names in sets for name in names))
@@ -110,7 +109,7 @@ def _select_holders(endpoint: Endpoint, sets: tuple[Names, ...]) -> RowSelect:
         set_number: Any = sa.literal_column(str(number), sa.Integer())
         selected = sa.select(set_number.label("number"), table.c.id, *[table.c[name] for name in columns])
         selects.append(selected.where(*conditions))
-    return RowSelect(sa.union_all(*selects) if len(selects) > 1 else selects[0])
+    return sa.union_all(*selects) if len(selects) > 1 else selects[0]
 
 
 def _among(dialect: str, column: Any, name: str) -> Any:

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, in_values
-from netinv_core.db.row_select import RowSelect
 from netinv_core.models.associations import many_to_many, unique_set
 from netinv_core.models.base import Primary, table_of
 from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Ref, boolean, choice, column, foreign_key, integer
@@ -145,13 +144,15 @@ def on_devices(uow: UnitOfWork, table: Any, name: str, values: Sequence[str]) ->
     converted = [convert(column, value) for value in values]
     limits = permissions.visible(uow, endpoint, _device)
     if not limits and uow.deferred_lookups is None:
-        rows = uow.rows(_devices_and_members(uow.registry.dialect, name), {"values": converted})
+        statement = _devices_and_members(uow.registry.dialect, name)
+        rows = uow.execute(statement, {"values": converted}).tuples().all()
     else:
         of_members = permissions.visible(uow, endpoint, _member)
         selected, members = _selects(column.in_(converted), limits, of_members)
         if uow.deferred_lookups is not None:
             return table.c.device_id.in_(selected) | (table.c.device_id.in_(members) & ~table.c.mgmt_only)
-        rows = [(key, False) for (key,) in uow.read(selected)] + [(key, True) for (key,) in uow.read(members)]
+        found = [(uow.execute(selected), False), (uow.execute(members), True)]
+        rows = [(key, is_member) for result, is_member in found for key in result.scalars()]
     named = [key for key, is_member in rows if not is_member]
     further = [key for key, is_member in rows if is_member]
     condition = in_values(uow.registry.dialect, table.c.device_id, named)
@@ -168,13 +169,13 @@ def _selects(condition: Any, limits: Sequence[Any] = (), of_members: Sequence[An
 
 
 @functools.cache
-def _devices_and_members(dialect: str, name: str) -> RowSelect:
+def _devices_and_members(dialect: str, name: str) -> Any:
     """SELECT of the ids of devices whose column ``name`` has one of the ``values``, and of the members of their virtual
     chassis, with whether one is such a member.
     """
     selected, members = _selects(in_parameter(dialect, _device.c[name], "values"))
     parts = ((selected, sa.false()), (members, sa.true()))
-    return RowSelect(sa.union_all(*(part.add_columns(is_member.label("is_member")) for part, is_member in parts)))
+    return sa.union_all(*(part.add_columns(is_member.label("is_member")) for part, is_member in parts))
 
 
 @interfaces.filter("device")

@@ -95,14 +95,14 @@ class ScopeList(fields.ToMany):
         changed = [draft for draft in drafts if self.name in draft.many]
         if updated_ids := [draft.id for draft in changed if not draft.new]:
             clause = in_parameter(uow.registry.dialect, scoped.c.owner_id)
-            uow.write(sa.delete(scoped).where(scoped.c.scope == self.scope.name, clause), {"keys": updated_ids})
+            uow.execute(sa.delete(scoped).where(scoped.c.scope == self.scope.name, clause), {"keys": updated_ids})
         rows = [
             {"owner_id": draft.id, "scope": self.scope.name, "target_id": key}
             for draft in changed
             for key in draft.many[self.name]
         ]
         if rows:
-            uow.write(sa.insert(scoped), rows)
+            uow.execute(sa.insert(scoped), rows)
 
 
 def pairs(scope: Scope) -> Any:

@@ -101,10 +101,10 @@ def _set_and_remove(uow: UnitOfWork, label: str, defaults: Mapping[str, Any], re
     values = {slug: value for slug, value in defaults.items() if value is not None}
     for slugs in _batches(values, MEMBERS_BATCH_SIZE):
         with_members = json_sql.setting(dialect, data, {slug: values[slug] for slug in slugs})
-        uow.write(sa.update(table).values({DATA: with_members}))
+        uow.execute(sa.update(table).values({DATA: with_members}))
     for slugs in _batches([*removed, *(defaults.keys() - values.keys())], MEMBERS_BATCH_SIZE):
         has_any = any_of([json_sql.has(dialect, data, slug) for slug in slugs])
-        uow.write(sa.update(table).where(has_any).values({DATA: json_sql.without(dialect, data, slugs)}))
+        uow.execute(sa.update(table).where(has_any).values({DATA: json_sql.without(dialect, data, slugs)}))
 
 
 # -- choices are renamed
@@ -160,7 +160,7 @@ def _replace(uow: UnitOfWork, table: Any, slug: str, replacements: Names, affect
     for former, new in replacements.items():
         text = sa.func.replace(text, json_sql.encoded(former), json_sql.encoded(new))
     has_affected = any_of([_has_choice(dialect, table, slug, value) for value in affected])
-    uow.write(sa.update(table).where(has_affected).values({DATA: json_sql.setting(dialect, data, {slug: text})}))
+    uow.execute(sa.update(table).where(has_affected).values({DATA: json_sql.setting(dialect, data, {slug: text})}))
 
 
 def _has_choice(dialect: str, table: Any, slug: str, value: str) -> Any:

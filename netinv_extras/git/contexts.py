@@ -221,8 +221,8 @@ class _LocalContextSync:
     def _record_source(self, key: Any) -> None:
         reference = {"object_type": self.endpoint.label, "object_id": key}
         # Another repository may still be recorded, whose data a user has removed.
-        self.uow.write(sa.delete(local_contexts).filter_by(**reference))
-        self.uow.write(sa.insert(local_contexts).values(**reference, repository_id=self.sync.repository["id"]))
+        self.uow.execute(sa.delete(local_contexts).filter_by(**reference))
+        self.uow.execute(sa.insert(local_contexts).values(**reference, repository_id=self.sync.repository["id"]))
 
     def _update(self, key: Any, body: Mapping[str, Any]) -> None:
         save.update(self.uow, self.endpoint, [{**body, "id": str(key)}], partial=True)
@@ -236,6 +236,6 @@ class _LocalContextSync:
         save.update(self.uow, self.endpoint, bodies, partial=True)
         is_removed = in_parameter(self.uow.registry.dialect, local_contexts.c.object_id)
         of_model = local_contexts.c.object_type == self.endpoint.label
-        self.uow.write(sa.delete(local_contexts).where(of_model, is_removed), {"keys": keys})
+        self.uow.execute(sa.delete(local_contexts).where(of_model, is_removed), {"keys": keys})
         for key in existing:
             self.sync.report.record(self.endpoint.label, rows[key]["name"], DELETED)

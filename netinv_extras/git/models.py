@@ -148,10 +148,7 @@ class ProvidedContents(fields.ListValue):
 def _provided_contents(registry: Registry, endpoint: Endpoint) -> fields.Field:
     name = "provided_contents"
     titles = {label: kind.title for label, kind in sorted(content_kinds(registry).items())}
-    kind: dict[str, Any] = {"type": "string", "enum": list(titles)}
-    if registry.unserved:  # repositories may have kinds of disabled features
-        del kind["enum"]
-    openapi = {"type": "array", "items": kind}
+    openapi = {"type": "array", "items": {"type": "string", "enum": list(titles)}}
     info = column_info(endpoint.table.c[name])
     return ProvidedContents(name=name, attribute=name, info=info, titles=titles, openapi=openapi)
 
@@ -176,8 +173,8 @@ git_repositories = Resource(
 def owned_by_repositories(registry: Registry) -> Iterable[GenericCascade]:
     """Returns the cascades of a repository: the objects that it owns are deleted with it."""
     kinds = content_kinds(registry)
-    for endpoint in registry.stored():
-        if (endpoint.label in kinds or endpoint.label in registry.unserved) and "owner_object_id" in endpoint.table.c:
+    for endpoint in registry.endpoints.values():
+        if endpoint.label in kinds and "owner_object_id" in endpoint.table.c:
             yield GenericCascade(
                 endpoint.table,
                 "owner_content_type",
@@ -292,7 +289,7 @@ def sync_changed_repositories(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Requests a sync of new repositories, and of those whose remote, credentials or contents change."""
     new = [draft for draft in drafts if draft.new]
     if new:
-        uow.write(sa.insert(_sync), [{"repository_id": draft.id, **_request(uow)} for draft in new])
+        uow.execute(sa.insert(_sync), [{"repository_id": draft.id, **_request(uow)} for draft in new])
         task_queue.notify_worker(uow, SYNC)
     columns = ("remote_url", "branch", "token", "username", "secrets_group_id", "provided_contents")
     enqueue_sync(uow, [draft.id for draft in drafts if not draft.new and draft.changed(*columns)])
@@ -306,7 +303,7 @@ def enqueue_sync(uow: UnitOfWork, keys: Sequence[Any]) -> None:
     """Requests a sync of repositories by id, and notifies the worker."""
     if keys:
         is_synced = in_parameter(uow.registry.dialect, _sync.c.repository_id)
-        uow.write(sa.update(_sync).where(is_synced).values(_request(uow)), {"keys": list(keys)})
+        uow.execute(sa.update(_sync).where(is_synced).values(_request(uow)), {"keys": list(keys)})
         task_queue.notify_worker(uow, SYNC)
 
 

@@ -219,5 +219,5 @@ def _carry_out(uow: UnitOfWork, claimed: Claimed, tree: Tree) -> Report:
         kind.import_files(work, files)
     system_update(uow, uow.registry.of_model(GitRepository), {row["id"]: {"current_head": tree.head}})
     outcome = {"head": tree.head, "error": "", "report": work.report.as_json()}
-    uow.write(sa.update(_sync).where(claimed.mine).values(**claimed.done(), **outcome))
+    uow.execute(sa.update(_sync).where(claimed.mine).values(**claimed.done(), **outcome))
     return work.report

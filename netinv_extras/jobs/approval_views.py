@@ -14,7 +14,7 @@ from pyramid.response import Response
 from netinv_core.auth import permissions
 from netinv_core.errors import Conflict, Denied, NotFound
 from netinv_core.http.actions import documented
-from netinv_core.http.query_parameters import query
+from netinv_core.http.openapi_parameters import query
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.views import no_content
 from netinv_core.models.base import table_of
@@ -83,7 +83,7 @@ def approve(request: Request) -> dict[str, Any]:
         "date_changed": uow.now,
         "next_run": _next_run(schedule, uow.now),
     }
-    uow.write(sa.update(_table).where(_table.c.id == schedule["id"]).values(values))
+    uow.execute(sa.update(_table).where(_table.c.id == schedule["id"]).values(values))
     permissions.verify(uow, uow.registry[job_schedules.LABEL], "change", [schedule["id"]])
     task_queue.notify_worker(uow, job_results.RUN)
     return uow.registry[job_schedules.LABEL].plan().represent(uow, [schedule["id"]])[0]

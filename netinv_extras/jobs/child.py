@@ -257,10 +257,10 @@ class Run:
             "claimed_by": None,
             "claimed_until": None,
         }
-        if uow.write(ending.values(values)).rowcount != 1:
+        if uow.execute(ending.values(values)).rowcount != 1:
             raise _LeaseLost
         if rest := self._entries[stored:]:
-            uow.write(sa.insert(_entry), [dataclasses.asdict(entry) | {"job_result_id": self._key} for entry in rest])
+            uow.execute(sa.insert(_entry), [dataclasses.asdict(entry) | {"job_result_id": self._key} for entry in rest])
         uow.session.commit()
         self._link.send({"is": "ended"})
 

@@ -75,13 +75,13 @@ def _store(sync: Sync, sources: Mapping[str, str], *, keep_others: bool) -> None
     changed = [name for name in sources if stored.get(name) != digests[name]]
     deleted = changed if keep_others else [*changed, *(stored.keys() - sources.keys())]
     if deleted:
-        uow.write(sa.delete(job_modules).where(of_repository, job_modules.c.name.in_(deleted)))
+        uow.execute(sa.delete(job_modules).where(of_repository, job_modules.c.name.in_(deleted)))
     if changed:
         rows = [
             {"repository_id": repository_id, "name": name, "digest": digests[name], "code": sources[name]}
             for name in changed
         ]
-        uow.write(sa.insert(job_modules), rows)
+        uow.execute(sa.insert(job_modules), rows)
 
 
 def _report_jobs(sync: Sync, result: job_models.Refreshed) -> None:
@@ -103,7 +103,7 @@ def update_paths_of_jobs(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         if not draft.new and draft.changed("slug"):
             path = f"{catalog.GIT}.{draft['slug']}/" + table.c.module_name + "/" + table.c.job_class_name
-            uow.write(sa.update(table).where(table.c.git_repository_id == draft.id).values(path=path))
+            uow.execute(sa.update(table).where(table.c.git_repository_id == draft.id).values(path=path))
 
 
 def mark_jobs_as_not_installed(uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> None:

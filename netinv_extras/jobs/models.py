@@ -280,7 +280,7 @@ def _insert(uow: UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]])
         draft.values = dict(row)
         draft.complete()
         drafts.append(draft)
-    uow.write(sa.insert(endpoint.table), [draft.values for draft in drafts])
+    uow.execute(sa.insert(endpoint.table), [draft.values for draft in drafts])
     values_by_id = {draft.id: draft.values for draft in drafts}
     for key, representation in endpoint.plan().fetch(uow, list(values_by_id)):
         data = object_data(uow, endpoint, values_by_id[key], representation)

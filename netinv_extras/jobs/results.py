@@ -188,7 +188,7 @@ def row(
 
 def enqueue(uow: UnitOfWork, rows: list[dict[str, Any]]) -> None:
     """Inserts rows of :func:`row` in one statement, and notifies the worker after the commit."""
-    uow.write(sa.insert(_table), rows)
+    uow.execute(sa.insert(_table), rows)
     task_queue.notify_worker(uow, RUN)
 
 

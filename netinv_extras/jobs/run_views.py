@@ -251,7 +251,7 @@ def _add_schedule(uow: UnitOfWork, row: Row, schedule: Row, kwargs: dict[str, An
         "kwargs": kwargs,
         "next_run": job_schedules.first_run(interval, start_time, schedule["crontab"]),
     }
-    uow.write(sa.insert(table_of(ScheduledJob)), [values])
+    uow.execute(sa.insert(table_of(ScheduledJob)), [values])
     return key
 
 

@@ -95,7 +95,7 @@ def apply(uow: UnitOfWork, key: uuid.UUID) -> None:
     uow.change_set.merge(change_set)
     ownership.update(uow, row["owner"], outcome)
     values = {"state": APPLIED, "applied": uow.now, "request_id": uow.request_id}
-    uow.write(sa.update(plan_table).where(plan_table.c.id == key).values(values))
+    uow.execute(sa.update(plan_table).where(plan_table.c.id == key).values(values))
 
 
 def _locked(uow: UnitOfWork, endpoint: Endpoint, key: uuid.UUID) -> Mapping[str, Any]:

@@ -49,7 +49,7 @@ def update(uow: UnitOfWork, owner: str, outcome: Outcome) -> None:
     """Adds the objects of an applied document to those of its owner, and removes deleted ones; three statements."""
     gone = [key for keys in outcome.deleted.values() for key in keys]
     if gone:
-        uow.write(sa.delete(_owned).where(in_parameter(uow.registry.dialect, _owned.c.object_id)), {"keys": gone})
+        uow.execute(sa.delete(_owned).where(in_parameter(uow.registry.dialect, _owned.c.object_id)), {"keys": gone})
     if not owner:
         return
     known = set(
@@ -61,7 +61,7 @@ def update(uow: UnitOfWork, owner: str, outcome: Outcome) -> None:
         if (label, key) not in known
     ]
     if rows:
-        uow.write(sa.insert(_owned), rows)
+        uow.execute(sa.insert(_owned), rows)
 
 
 def _pairs(keys: Mapping[str, Sequence[uuid.UUID]]) -> list[tuple[str, uuid.UUID]]:

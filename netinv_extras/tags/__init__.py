@@ -159,14 +159,14 @@ class Tags(fields.ToMany):
         label = self.endpoint.label
         if not all(draft.new for draft in drafts):
             clause = in_parameter(uow.registry.dialect, tagged.c.object_id)
-            uow.write(sa.delete(tagged).where(tagged.c.object_type == label, clause), {"keys": list(tags_by_owner)})
+            uow.execute(sa.delete(tagged).where(tagged.c.object_type == label, clause), {"keys": list(tags_by_owner)})
         rows = [
             {"tag_id": tag, "object_type": label, "object_id": owner}
             for owner, ids in tags_by_owner.items()
             for tag in ids
         ]
         if rows:
-            uow.write(sa.insert(tagged), rows)
+            uow.execute(sa.insert(tagged), rows)
 
     def object_data(self, value: Any) -> Any:
         return [item["name"] for item in value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,8 @@ from sqlalchemy.engine import Connection
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.db.row_select import Row, RowSelect
+from netinv_core.db.driver import driver_of
+from netinv_core.db.driver.results import Row
 from netinv_core.models.base import table_of
 from netinv_core.tasks.leases import free
 from netinv_extras.webhooks.deliveries import QUEUED, WebhookDelivery
@@ -102,7 +104,7 @@ def _locked(window: int) -> Any:
     return sa.select(found).select_from(wanted).join(found, sa.true())
 
 
-def _claiming(window: int) -> RowSelect:
+def _claiming(window: int) -> sa.Select[Any]:
     """Statement that claims the deliveries that :func:`_locked` locks, and returns them with their change records.
 
     What another worker claimed between the snapshot and the lock is seen in the locked rows. The planner is kept to
@@ -133,7 +135,7 @@ def _claiming(window: int) -> RowSelect:
     )
     # The commit does not wait for the disk (netinv_core.db.engine.commit_without_disk).
     without_disk = sa.select(sa.literal_column("set_config('synchronous_commit', 'off', true)")).scalar_subquery()
-    return RowSelect(
+    return (
         sa.select(*claim.c, *change_columns, without_disk.label("without_disk"))
         .join_from(claim, _change, _change.c.id == claim.c.change_id, isouter=True)
         .order_by(claim.c.id)
@@ -148,4 +150,6 @@ def claim_at_once(connection: Connection, values: dict[str, Any]) -> Sequence[Ro
 
     Where the window holds only followers of deliveries that cannot be claimed now, all are searched.
     """
-    return _claim_first.rows(connection, values) or _claim_any.rows(connection, values)
+    run = functools.partial(driver_of("postgresql").execute, connection)
+    found: Sequence[Row] = run(_claim_first, values).tuples().all() or run(_claim_any, values).tuples().all()
+    return found

@@ -209,7 +209,7 @@ def requeue(uow: UnitOfWork, conditions: Sequence[Any], parameters: Mapping[str,
         "lost_claims": 0,
     }
     statement = sa.update(_table).where(_table.c.state == FAILED, *conditions).values(values)
-    count = uow.write(statement, parameters).rowcount
+    count = uow.execute(statement, parameters).rowcount
     if count:
         task_queue.notify_worker(uow, DELIVER)
     return int(count)

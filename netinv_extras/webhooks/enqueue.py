@@ -129,7 +129,7 @@ def _lock_webhooks(uow: UnitOfWork) -> None:
 def write(uow: UnitOfWork, columns: Mapping[str, Any], select: Any) -> int:
     """Inserts a delivery for each row of a SELECT of ``columns``, and returns the number of deliveries."""
     _lock_webhooks(uow)
-    return int(uow.write(_insert_from(uow.registry.dialect, list(columns), select)).rowcount)
+    return int(uow.execute(_insert_from(uow.registry.dialect, list(columns), select)).rowcount)
 
 
 def _insert(dialect: str, recorded: Any) -> sa.Insert:

@@ -19,8 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.changelog.models import ObjectChange
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import commit_without_disk, in_parameter, inlined_int
-from netinv_core.db.row_select import RowSelect
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases
 from netinv_extras.webhooks.claims import (
@@ -57,7 +57,7 @@ _any_queued_id = (
     .scalar_subquery()
 )
 _webhooks_with_queued = sa.select(_webhook.c.id).where(_any_queued_id.is_not(None))
-_webhooks_with_ready = RowSelect(sa.select(_webhook).where(sa.not_(_webhook.c.paused), _first_ready_id.is_not(None)))
+_webhooks_with_ready = sa.select(_webhook).where(sa.not_(_webhook.c.paused), _first_ready_id.is_not(None))
 _webhook_columns = tuple(_webhook.c.keys())
 # A lane is the queued deliveries of one object to one webhook. The WHERE clause selects it by the object alone; the
 # webhook is compared in a CASE. With the webhook as a condition, a planner with outdated statistics (from when the
@@ -143,7 +143,7 @@ class Outbox(Leases):
         time, the delivery that crashes workers is told apart from those that were claimed together with it.
         """
         with self.transaction(writing=False) as connection:
-            found = _webhooks_with_ready.rows(connection, {"now": now()})
+            found = driver_of(self._dialect).execute(connection, _webhooks_with_ready, {"now": now()}).tuples()
         rows = (dict(zip(_webhook_columns, row, strict=True)) for row in found)
         webhooks: dict[Any, Row] = {row["id"]: row for row in rows}
         capacities = {key: count for key, row in webhooks.items() if (count := room(row)) > 0}

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.engine import Connection
 
-from netinv_core.db.row_select import RowSelect
+from netinv_core.db.driver import driver_of
 from netinv_core.models.base import table_of
 from netinv_core.tasks.leases import RELEASED
 from netinv_extras.webhooks.deliveries import QUEUED, WebhookAttempt, WebhookDelivery
@@ -23,7 +23,7 @@ _delivery, _attempt = table_of(WebhookDelivery), table_of(WebhookAttempt)
 _ATTEMPT = [column for column in _attempt.c if column.name != "id"]
 
 
-def _recording() -> RowSelect:
+def _recording() -> sa.Select[Any]:
     """The statement; it returns the ids of the deliveries that the worker still has claimed.
 
     What another worker did between the snapshot and the lock is seen in the locked rows.
@@ -66,7 +66,7 @@ def _recording() -> RowSelect:
     )
     # The commit does not wait for the disk (netinv_core.db.engine.commit_without_disk).
     without_disk = sa.select(sa.literal_column("set_config('synchronous_commit', 'off', true)")).scalar_subquery()
-    return RowSelect(sa.select(held.c.delivery_id, without_disk.label("without_disk")).add_cte(attempts, updated))
+    return sa.select(held.c.delivery_id, without_disk.label("without_disk")).add_cte(attempts, updated)
 
 
 _record = _recording()
@@ -78,5 +78,5 @@ def record_at_once(connection: Connection, worker: uuid.UUID, outcomes: Sequence
     Returns the ids of the deliveries whose outcomes were recorded: those that the worker still has claimed.
     """
     keys = [outcome["delivery_id"] for outcome in outcomes]
-    rows = _record.rows(connection, {"outcomes": outcomes, "keys": keys, "worker": worker})
-    return {key for key, _ in rows}
+    values = {"outcomes": outcomes, "keys": keys, "worker": worker}
+    return set(driver_of("postgresql").execute(connection, _record, values).scalars())

@@ -21,7 +21,7 @@ from pyramid.request import Request
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import crypto
-from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, RowSelect, account_row, identity_of
+from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, account_row, identity_of
 from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
@@ -85,7 +85,7 @@ class CurrentSession:
 
 
 _sessions, _users = table_of(WebSession), table_of(User)
-_by_key = RowSelect(
+_by_key = (
     sa.select(
         *IDENTITY_COLUMNS,
         _users.c.config_data,
@@ -212,7 +212,7 @@ def begin(
         "provider": provider,
         "provider_data": crypto.encrypt(secret, json.dumps(data) if data else ""),
     }
-    uow.write(sa.insert(_sessions), [row])
+    uow.execute(sa.insert(_sessions), [row])
     uow.note_write_of(user_id)
     return key
 
@@ -237,7 +237,7 @@ def end(
         condition = sa.and_(condition, _sessions.c.id == session_id)
     if keep is not None:
         condition = sa.and_(condition, _sessions.c.id != keep)
-    uow.write(sa.delete(_sessions).where(condition))
+    uow.execute(sa.delete(_sessions).where(condition))
 
 
 def end_with_credentials(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
@@ -249,7 +249,7 @@ def end_with_credentials(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     ]
     if concerned:
         clause = in_parameter(uow.registry.dialect, _sessions.c.user_id)
-        uow.write(sa.delete(_sessions).where(clause), {"keys": [draft.id for draft in concerned]})
+        uow.execute(sa.delete(_sessions).where(clause), {"keys": [draft.id for draft in concerned]})
 
 
 def sessions_of(uow: UnitOfWork, user_id: uuid.UUID) -> list[Any]:

@@ -148,7 +148,7 @@ def a_token(pair: Pair) -> tuple[Seen, Steps]:
     def delete() -> None:
         with pair.service.unit_of_work() as uow:
             tokens = table_of(Token)
-            uow.write(sa.delete(tokens).where(tokens.c.id == uuid.UUID(token["id"])))
+            uow.execute(sa.delete(tokens).where(tokens.c.id == uuid.UUID(token["id"])))
 
     return seen, [(nothing, (200, 200)), (limit, (200, 403)), (delete, (403, 403))]
 

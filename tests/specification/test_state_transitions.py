@@ -61,7 +61,7 @@ def test_a_token_is_no_longer_usable_once_it_expires(service: Service) -> None:
     table: Any = Token.__table__
     with service.unit_of_work() as uow:  # an hour and a day pass
         key = service.registry["users.token"].parse_key(made["id"])
-        uow.write(sa.update(table).where(table.c.id == key).values(expires=now - 24 * hour))
+        uow.execute(sa.update(table).where(table.c.id == key).values(expires=now - 24 * hour))
     for path in ("/api/", TENANTS, made["url"]):
         service.api.get(path, token=made["key"], status=(401, 403))
 

@@ -118,7 +118,7 @@ def retries(service: Service) -> Request:
     service.api.patch(webhook["url"], {"enabled": False})
     table = service.registry["extras.webhookdelivery"].table
     with service.unit_of_work() as uow:
-        uow.write(sa.update(table).where(table.c.state == "queued").values(state="failed", finished=uow.now))
+        uow.execute(sa.update(table).where(table.c.state == "queued").values(state="failed", finished=uow.now))
     return f"{DELIVERIES}retry/?webhook={name}", {}
 
 

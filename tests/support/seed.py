@@ -27,9 +27,9 @@ def seed_job_results(service: Service) -> None:
     results, entries = (service.registry[label].table for label in ("extras.jobresult", "extras.joblogentry"))
     with service.unit_of_work() as uow:
         key = uow.execute(sa.select(results.c.id).limit(1)).scalar()
-        uow.write(sa.update(results).values(status="completed", completed=uow.now))
+        uow.execute(sa.update(results).values(status="completed", completed=uow.now))
         entry = {"job_result_id": key, "grouping": "run", "log_level": "info", "created": uow.now}
-        uow.write(
+        uow.execute(
             sa.insert(entries), [{"id": uuid.uuid4(), "message": str(n), "position": n, **entry} for n in range(5)]
         )
 
@@ -47,4 +47,4 @@ def seed_deliveries(service: Service) -> None:
     service.api.patch(webhook["url"], {"enabled": False})
     table = service.registry["extras.webhookdelivery"].table
     with service.unit_of_work() as uow:
-        uow.write(sa.update(table).values(state="succeeded", finished=uow.now))
+        uow.execute(sa.update(table).values(state="succeeded", finished=uow.now))

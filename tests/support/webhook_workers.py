@@ -73,7 +73,7 @@ def end() -> Iterator[threading.Event]:
 def change(service: Service, statement: Any) -> None:
     """Changes rows behind the service's back."""
     with service.unit_of_work() as uow:
-        uow.write(statement)
+        uow.execute(statement)
 
 
 def group(service: Service) -> str:

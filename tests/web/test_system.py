@@ -37,7 +37,7 @@ def test_workers_are_listed_with_the_time_they_were_seen(service: Service) -> No
     table, moment = table_of(WorkerProcess), now() - datetime.timedelta(minutes=5)
     with service.unit_of_work() as uow:
         words = {"process": 4711, "started": moment, "task": "deliver"}
-        uow.write(
+        uow.execute(
             sa.insert(table),
             [
                 {"id": uuid.uuid4(), "host": host, "seen": seen, **words}
@@ -49,7 +49,7 @@ def test_workers_are_listed_with_the_time_they_were_seen(service: Service) -> No
     assert "4711" in rows["here"] and "deliver" in rows["here"] and "gone" not in rows["here"]
     assert "gone" in rows["there"]
     with service.unit_of_work() as uow:
-        uow.write(sa.delete(table))
+        uow.execute(sa.delete(table))
 
 
 def test_a_package_that_failed_is_named_with_the_reason(service: Service) -> None:

@@ -166,7 +166,7 @@ def failed(service: Service, count: int) -> tuple[dict[str, Any], list[dict[str,
     service.api.patch(webhook["url"], {"enabled": False})
     table = service.registry["extras.webhookdelivery"].table
     with service.unit_of_work() as uow:
-        uow.write(sa.update(table).where(table.c.state == "queued").values(state="failed", finished=uow.now))
+        uow.execute(sa.update(table).where(table.c.state == "queued").values(state="failed", finished=uow.now))
     return webhook, service.api.get(DELIVERIES, {"webhook": name})["results"]
 
 

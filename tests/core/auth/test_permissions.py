@@ -109,7 +109,7 @@ def test_a_constraint_that_has_lost_its_sense_grants_nothing(
     permission = service.permit("view change", "tenancy.tenant", {"name": "x"}, users=[account.id])
     table = service.registry["users.objectpermission"].table
     with service.unit_of_work() as uow:
-        uow.write(sa.update(table).where(table.c.id == uuid.UUID(permission["id"])).values(constraints=constraints))
+        uow.execute(sa.update(table).where(table.c.id == uuid.UUID(permission["id"])).values(constraints=constraints))
     service.api.patch(permission["url"], {"description": "processes forget what they cached"})
     client = account.api
     assert seen(client, three) == ""

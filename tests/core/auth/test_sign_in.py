@@ -155,7 +155,7 @@ def test_failures_are_forgotten_in_time(service: Service, sign_in: SignIn, accou
     assert statuses(sign_in, 4, account.username, "wrong", here) == [403, 403, 403, 429]
     with service.unit_of_work() as uow:
         yesterday = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=86401)
-        uow.write(sa.update(counters).values(since=yesterday))
+        uow.execute(sa.update(counters).values(since=yesterday))
     assert statuses(sign_in, 4, account.username, "wrong", here) == [403, 403, 403, 429]
 
 

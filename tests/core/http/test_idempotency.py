@@ -162,7 +162,7 @@ def test_old_answers_are_deleted(service: Service) -> None:
     digest = stored_answers.digest_of_key(headers[KEY])
     with service.unit_of_work() as uow:
         old = now() - datetime.timedelta(hours=25)
-        uow.write(sa.update(_table).where(_table.c.key_digest == digest).values(created=old))
+        uow.execute(sa.update(_table).where(_table.c.key_digest == digest).values(created=old))
     before = stored(service)
     assert delete_old(service.engine, service.registry, stored_answers.retention) == 1
     assert stored(service) == before - 1

@@ -68,7 +68,7 @@ def deliver(service: Service, webhook: Any) -> Any:
             "due": now() + datetime.timedelta(days=1),
         }
         with service.unit_of_work() as uow:
-            uow.write(sa.insert(table), [row])
+            uow.execute(sa.insert(table), [row])
 
     return insert
 

@@ -40,8 +40,8 @@ def service(started: Service) -> Service:
     """The service, whose upkeep has never run; the tables that tests fill are empty."""
     with started.unit_of_work() as uow:
         for table in (_logs, _results, _answers, _sessions, _changes):
-            uow.write(sa.delete(table))
-        uow.write(sa.update(_upkeep).values(claimed_by=None, claimed_until=None, finished=None))
+            uow.execute(sa.delete(table))
+        uow.execute(sa.update(_upkeep).values(claimed_by=None, claimed_until=None, finished=None))
     return started
 
 
@@ -70,16 +70,16 @@ def fill(service: Service) -> None:
     answers(service.engine, LONG_AGO, now())
     old, _ = (service.api.post("/api/tenancy/tenants/", {"name": service.unique()}) for _ in range(2))
     with service.unit_of_work() as uow:
-        uow.write(sa.update(_changes).where(_changes.c.object_repr == old["name"]).values(time=LONG_AGO))
+        uow.execute(sa.update(_changes).where(_changes.c.object_repr == old["name"]).values(time=LONG_AGO))
         for used in (LONG_AGO, now()):
             words = {"address": "", "user_agent": "", "key_hash": uuid.uuid4().hex}
-            uow.write(
+            uow.execute(
                 sa.insert(_sessions).values(**words, user_id=uuid.UUID(service.admin.id), created=used, last_used=used)
             )
         for created, completed in ((LONG_AGO, LONG_AGO), (LONG_AGO, None), (now(), now())):
             result = {"id": uuid.uuid4(), "job_id": uuid.uuid4(), "name": "x", "obj_type": "extras.job"}
-            uow.write(sa.insert(_results).values(**result, status=COMPLETED, created=created, completed=completed))
-            uow.write(
+            uow.execute(sa.insert(_results).values(**result, status=COMPLETED, created=created, completed=completed))
+            uow.execute(
                 sa.insert(_logs),
                 [{"id": uuid.uuid4(), "job_result_id": result["id"], "message": str(n)} for n in range(7)],
             )
@@ -161,7 +161,7 @@ def test_a_worker_that_died_loses_its_lease(service: Service) -> None:
     answers(service.engine, LONG_AGO)
     with service.unit_of_work() as uow:
         past = now() - datetime.timedelta(seconds=1)
-        uow.write(sa.update(_upkeep).values(claimed_by=uuid.uuid4(), claimed_until=past))
+        uow.execute(sa.update(_upkeep).values(claimed_by=uuid.uuid4(), claimed_until=past))
     upkeep.run_hourly(service.engine, service.registry)
     assert number(service, _answers) == 0
 
@@ -172,7 +172,7 @@ def test_workers_share_one_upkeep_an_hour(service: Service) -> None:
     upkeep.run_hourly(service.engine, service.registry)
     assert number(service, _answers) == 1
     with service.unit_of_work() as uow:
-        uow.write(sa.update(_upkeep).values(finished=now() - upkeep.PERIOD))
+        uow.execute(sa.update(_upkeep).values(finished=now() - upkeep.PERIOD))
     upkeep.run_hourly(service.engine, service.registry)
     assert number(service, _answers) == 0
 

@@ -165,11 +165,11 @@ def test_the_age_of_the_last_heartbeat_is_told(service: Service) -> None:
     worker, seen = table_of(WorkerProcess), now() - datetime.timedelta(seconds=20)
     row = {"id": uuid.uuid4(), "host": service.unique(), "process": 1, "started": seen, "seen": seen, "task": ""}
     with service.unit_of_work() as uow:
-        uow.write(sa.delete(worker))
-        uow.write(sa.insert(worker), [row])
+        uow.execute(sa.delete(worker))
+        uow.execute(sa.insert(worker), [row])
     assert 20 <= figure(service.api, "netinv_worker_heartbeat_age_seconds") < 20 + (now() - seen).total_seconds()
     with service.unit_of_work() as uow:
-        uow.write(sa.delete(worker))
+        uow.execute(sa.delete(worker))
 
 
 def test_several_processes_report_together(tmp_path: Path) -> None:

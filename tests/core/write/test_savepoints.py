@@ -43,7 +43,7 @@ def test_a_statement_that_the_database_rejects_spares_what_was_written_before(se
         _make_tenant(uow, name)
         with pytest.raises(sa.exc.IntegrityError), uow.savepoint():
             _make_tenant(uow, unique())
-            uow.write(sa.update(table).where(table.c.name == name).values(name=None))
+            uow.execute(sa.update(table).where(table.c.name == name).values(name=None))
         uow.session.commit()
     assert _is_there(service, name)
     assert service.api.get(CHANGES, {"request_id": str(uow.request_id)})["count"] == 1

@@ -331,7 +331,7 @@ def test_a_filter_that_lost_its_parameter_says_so(api: Api, of: Any, group: Any,
 def test_a_group_of_a_package_that_is_gone_says_so(api: Api, service: Service, group: Any) -> None:
     made, table = group({"name": ["a"]}), service.registry["extras.dynamicgroup"].table
     with service.unit_of_work() as uow:
-        uow.write(sa.update(table).where(table.c.id == uuid.UUID(made["id"])).values(content_type="gone.thing"))
+        uow.execute(sa.update(table).where(table.c.id == uuid.UUID(made["id"])).values(content_type="gone.thing"))
         configuration_changed(uow)
     assert set(api.get(f"{made['url']}members/", status=400)) == {"content_type"}
     assert set(api.patch(made["url"], {"filter": {"name": ["b"]}}, status=400)) == {"filter"}

@@ -551,4 +551,4 @@ def test_what_is_asked_for_while_a_sync_runs_is_done_after_it(
 def change(service: Service, **values: Any) -> None:
     """Changes the syncs behind the service's back."""
     with service.unit_of_work() as uow:
-        uow.write(sa.update(table_of(GitSync)).values(values))
+        uow.execute(sa.update(table_of(GitSync)).values(values))

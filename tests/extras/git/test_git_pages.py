@@ -38,7 +38,7 @@ def finish(service: Service, repository: Any) -> None:
     """Makes the synchronisation look finished."""
     with service.unit_of_work() as uow:
         values = {"wanted": None, "finished": uow.now, "head": "a" * 40, "report": REPORT}
-        uow.write(
+        uow.execute(
             sa.update(_sync)
             .where(_sync.c.repository_id == uow.registry["extras.gitrepository"].parse_key(repository["id"]))
             .values(**values)

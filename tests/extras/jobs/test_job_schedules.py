@@ -40,7 +40,7 @@ def schedule(service: Service, ask: Callable[..., Any]) -> Callable[..., Any]:
 def move(service: Service, shown: Any, **values: Any) -> None:
     """Changes a schedule behind the service's back."""
     with service.unit_of_work() as uow:
-        uow.write(sa.update(_schedule).where(_schedule.c.id == uuid.UUID(shown["id"])).values(**values))
+        uow.execute(sa.update(_schedule).where(_schedule.c.id == uuid.UUID(shown["id"])).values(**values))
 
 
 def runs(service: Service, shown: Any) -> list[Any]:

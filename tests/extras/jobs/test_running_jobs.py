@@ -143,7 +143,7 @@ def end_lease_of(service: Service, asked: Any) -> None:
     """Lets the lease of a run end."""
     over = now() - datetime.timedelta(seconds=1)
     with service.unit_of_work() as uow:
-        uow.write(sa.update(_result).where(_result.c.id == uuid.UUID(asked["id"])).values(claimed_until=over))
+        uow.execute(sa.update(_result).where(_result.c.id == uuid.UUID(asked["id"])).values(claimed_until=over))
 
 
 def _lease_of(service: Service, asked: Any) -> datetime.datetime:

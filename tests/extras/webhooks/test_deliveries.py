@@ -75,7 +75,7 @@ def fail(service: Service, *keys: int) -> None:
     table = service.registry[deliveries.LABEL].table
     attempt: Any = deliveries.WebhookAttempt.__table__
     with service.unit_of_work() as uow:
-        uow.write(
+        uow.execute(
             sa.update(table)
             .where(table.c.id.in_(keys))
             .values(state="failed", attempts=1, finished=uow.now, claimed_by=uuid.uuid4())
@@ -84,7 +84,7 @@ def fail(service: Service, *keys: int) -> None:
             {"delivery_id": key, "number": 1, "time": uow.now, "duration_ms": 7, "status": 500, "answer": "no"}
             for key in keys
         ]
-        uow.write(sa.insert(attempt), rows)
+        uow.execute(sa.insert(attempt), rows)
 
 
 def words(service: Service) -> list[str]:
@@ -473,7 +473,7 @@ def test_a_delivery_outlives_its_change_record(service: Service, tell: Tell, uni
     made = api.post(REGIONS, region(unique))
     table = service.registry["extras.objectchange"].table
     with service.unit_of_work() as uow:
-        uow.write(sa.delete(table).where(table.c.changed_object_id == uuid.UUID(made["id"])))
+        uow.execute(sa.delete(table).where(table.c.changed_object_id == uuid.UUID(made["id"])))
     (shown,) = api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]
     assert api.get(shown["url"])["object_repr"] == made["name"]
 
@@ -485,7 +485,7 @@ def test_old_deliveries_are_deleted_unless_they_wait(service: Service, tell: Tel
     fail(service, keys[0], keys[1])
     table = service.registry[deliveries.LABEL].table
     with service.unit_of_work() as uow:
-        uow.write(
+        uow.execute(
             sa.update(table).where(table.c.id.in_([keys[0], keys[2]])).values(time=now() - datetime.timedelta(days=400))
         )
     with service.configured(webhook_delivery_retention=0):

@@ -67,9 +67,9 @@ def fail(service: Service, *keys: int) -> None:
     attempt: Any = deliveries.WebhookAttempt.__table__
     with service.unit_of_work() as uow:
         values = {"state": "failed", "attempts": 1, "finished": uow.now, "claimed_by": uuid.uuid4()}
-        uow.write(sa.update(table).where(table.c.id.in_(keys)).values(**values))
+        uow.execute(sa.update(table).where(table.c.id.in_(keys)).values(**values))
         common = {"number": 1, "time": uow.now, "duration_ms": 7, "status": 503, "answer": "<b>not now</b>"}
-        uow.write(sa.insert(attempt), [{"delivery_id": key, **common} for key in keys])
+        uow.execute(sa.insert(attempt), [{"delivery_id": key, **common} for key in keys])
 
 
 def states(service: Service, webhook: Any) -> list[str]:
@@ -103,7 +103,7 @@ def test_the_queue_counts_what_was_sent_in_the_last_day(service: Service, browse
     for delivery, age in zip(deliveries_of(service, webhook), (day / 2, day * 2), strict=True):
         with service.unit_of_work() as uow:
             values = {"state": "succeeded", "finished": uow.now - age}
-            uow.write(sa.update(table).where(table.c.id == delivery["id"]).values(**values))
+            uow.execute(sa.update(table).where(table.c.id == delivery["id"]).values(**values))
     assert f"sent {before + 1:,} in 24 h" in browser.get(QUEUE).words
 
 

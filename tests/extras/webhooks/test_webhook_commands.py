@@ -122,7 +122,7 @@ def deliver(service: Service, webhook: Any) -> Any:
             "due": moment,
         }
         with service.unit_of_work() as uow:
-            (key,) = uow.write(
+            (key,) = uow.execute(
                 sa.insert(_delivery).values({**row, "state": state, "attempts": len(errors), **given})
             ).inserted_primary_key
             attempts = [
@@ -130,7 +130,7 @@ def deliver(service: Service, webhook: Any) -> Any:
                 for n, error in enumerate(errors, 1)
             ]
             for attempt in attempts:
-                uow.write(
+                uow.execute(
                     sa.insert(_attempt).values(
                         attempt | {"status": int(attempt["error"]) if attempt["error"].isdecimal() else None}
                     )

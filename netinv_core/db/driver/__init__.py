@@ -1,0 +1,23 @@
+"""Execution of SQL statements: one driver for each kind of database.
+
+Callers build statements of SQLAlchemy and give them to :meth:`netinv_core.uow.UnitOfWork.execute`, or with a connection
+to :meth:`Driver.execute <netinv_core.db.driver.general.Driver.execute>`. Only this package knows how they are run:
+
+* ``general``: by SQLAlchemy, on MariaDB, MySQL and SQLite;
+* ``postgresql``: on the connection of psycopg, with texts that are compiled once (``structures``), and without a cursor
+  once the server has prepared them (``prepared``);
+* ``private``: the private attributes of SQLAlchemy and psycopg that this takes. Without them the public way remains.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from netinv_core.db.driver.general import Driver
+from netinv_core.db.driver.postgresql import PostgresqlDriver
+
+
+@functools.cache
+def driver_of(dialect: str) -> Driver:
+    """The driver for the databases of a dialect."""
+    return PostgresqlDriver(dialect) if dialect == "postgresql" else Driver(dialect)

@@ -1,0 +1,134 @@
+"""Statuses: states of objects, stored as rows so that users can add further ones."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, MappedColumn
+
+from netinv_core.db.engine import in_parameter
+from netinv_core.errors import Conflict
+from netinv_core.models.associations import content_type_table
+from netinv_core.models.base import Organizational, table_of
+from netinv_core.models.columns import PROTECT, color, column_info, foreign_key, required_text, slug, text
+from netinv_core.registry import Registry
+from netinv_core.resource import Resource, content_type_list
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
+from netinv_core.write.slugs import slugify
+from netinv_extras.content_types import used_types_stay
+from netinv_extras.standard_statuses import STANDARD
+
+DEFAULT_COLOR = "9e9e9e"
+
+
+class Status(Organizational):
+    """State such as ``active``, and the content types whose objects may have it."""
+
+    __tablename__ = "extras_status"
+
+    name: Mapped[str] = required_text(50, unique=True)
+    slug: Mapped[str] = slug(length=50)
+    color: Mapped[str] = color()
+    description: Mapped[str] = text(200, hidden=True, in_object_data=True)
+
+
+status_types = content_type_table("extras_status_type", "extras_status")
+
+
+def _has_status(registry: Registry, label: str) -> bool:
+    """True for models with a status, and for models of packages that are not installed."""
+    endpoint = registry.get(label)
+    return endpoint is None or "status_id" in endpoint.table.c
+
+
+statuses = Resource(
+    Status,
+    "statuses",
+    plural="statuses",
+    brief=["name", "slug"],
+    search=["name", "slug", "content_types"],
+    fields=[content_type_list("content_types", status_types, required=True, allowed=_has_status)],
+    configuration=True,
+)
+
+
+def status(*, initial: Sequence[str] = ("Active", "Planned")) -> MappedColumn[uuid.UUID]:
+    """Column of a model with a status: ``status_id: Mapped[Ref] = status(initial=["Active", "Planned"])``.
+
+    :param initial: names of the statuses that apply to the model once ``netinv migrate`` has created its table
+    """
+    return foreign_key(Status, on_delete=PROTECT, kind="status", initial=tuple(initial))
+
+
+def seed(uow: UnitOfWork) -> None:
+    """Gives their initial statuses to the models to which no status applies.
+
+    Objects of such a model could not be created. Other models keep the statuses that users left them. A status is
+    found by its slug and added if there is none.
+    """
+    served = set(uow.execute(sa.select(status_types.c.label).distinct()).scalars())
+    initial = {label: names for label, names in _initial_names(uow.registry).items() if label not in served}
+    if not initial:
+        return
+    table = table_of(Status)
+    keys: dict[str, uuid.UUID] = {row.slug: row.id for row in uow.execute(sa.select(table.c.slug, table.c.id))}
+    rows = []
+    for name in sorted({name for names in initial.values() for name in names}):
+        slug = slugify(name)
+        if slug not in keys:
+            color_code, description = STANDARD.get(name, (DEFAULT_COLOR, ""))
+            keys[slug] = uuid.uuid4()
+            rows.append({"id": keys[slug], "name": name, "slug": slug, "color": color_code, "description": description})
+    if rows:
+        uow.execute(sa.insert(table), rows)
+    types = [{"owner_id": keys[slugify(name)], "label": label} for label, names in initial.items() for name in names]
+    uow.execute(sa.insert(status_types), types)
+
+
+def _initial_names(registry: Registry) -> dict[str, tuple[str, ...]]:
+    """Returns the names of the initial statuses of each model with a status, by label."""
+    return {
+        label: column_info(endpoint.table.c.status_id).initial
+        for label, endpoint in registry.endpoints.items()
+        if "status_id" in endpoint.table.c
+    }
+
+
+def _used_by(registry: Registry, label: str) -> Any:
+    """SELECT of the statuses that objects of a content type have."""
+    endpoint = registry.get(label)
+    if endpoint is None or "status_id" not in endpoint.table.c:
+        return None
+    used = endpoint.table.c.status_id
+    return sa.select(used).where(in_parameter(registry.dialect, used)).distinct()
+
+
+statuses.rule(used_types_stay(_used_by))
+
+
+@statuses.rule
+def known_slugs_stay(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects another slug of a status that rules know by its slug: the service would no longer find it."""
+    changed = [draft for draft in drafts if not draft.new and draft.changed("slug")]
+    known = known_slugs(uow.registry) if changed else ()
+    for draft in changed:
+        if draft.before["slug"] in known:
+            draft.reject("slug", f"The status {draft.before['slug']} has a meaning to the service: its slug stays.")
+
+
+@statuses.before_delete
+def known_statuses_stay(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    """Refuses the deletion of a status that rules know by its slug."""
+    known = known_slugs(uow.registry)
+    for row in rows:
+        if row["slug"] in known:
+            raise Conflict(f"Unable to delete object. The status {row['slug']} has a meaning to the service.")
+
+
+def known_slugs(registry: Registry) -> frozenset[str]:
+    """Returns the slugs of the statuses that packages look up by slug."""
+    return frozenset(slug for slugs in registry.hooks.netinv_known_statuses(registry=registry) for slug in slugs)

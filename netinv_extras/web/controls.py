@@ -1,0 +1,161 @@
+"""Controls of forms for fields of this package: custom fields, relationships, content types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import colander
+
+from netinv_core import fields
+from netinv_core.endpoint import Endpoint
+from netinv_core.fields import Field
+from netinv_core.uow import UnitOfWork
+from netinv_extras.content_types import TypeLabel
+from netinv_extras.custom_fields.field import CustomFields
+from netinv_extras.custom_fields.models import definitions_of
+from netinv_extras.custom_fields.values import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    JSON,
+    MARKDOWN,
+    MULTI_SELECT,
+    SELECT,
+    URL,
+    Definition,
+)
+from netinv_extras.dynamic_groups.web import filters as group_filters
+from netinv_extras.relationships.field import Relationships
+from netinv_extras.relationships.sides import Side, sides_of
+from netinv_extras.tags import Tags
+from netinv_web.forms.control_values import parse_json
+from netinv_web.forms.controls import Control, ControlFactory, FactoryKey, type_choices
+
+CUSTOM_FIELDS, RELATIONSHIPS = "Custom fields", "Relationships"
+_BOOLEANS = {"true": True, "false": False}
+_KINDS = {
+    INTEGER: "number",
+    BOOLEAN: "select",
+    DATE: "date",
+    SELECT: "select",
+    MULTI_SELECT: "checkboxes",
+    JSON: "json",
+    MARKDOWN: "textarea",
+}
+
+
+def controls() -> dict[FactoryKey, ControlFactory]:
+    """The factories of controls by kind of field, and for the filter of dynamic groups."""
+    return {
+        CustomFields: _custom_fields,
+        Relationships: _relationships,
+        TypeLabel: _type_label,
+        Tags: _tags,
+        (group_filters.LABEL, "filter"): group_filters.control,
+    }
+
+
+def _custom_fields(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Control]:
+    """A control for each custom field of the content type, by its type."""
+    return [_custom_field(field, definition) for definition in definitions_of(uow, endpoint.label).values()]
+
+
+def _custom_field(field: Field, definition: Definition) -> Control:
+    control = Control(
+        f"{field.name}.{definition.slug}",
+        definition.label,
+        _KINDS.get(definition.type, "text"),
+        help=definition.description,
+        required=definition.required and definition.type != MULTI_SELECT,
+        group=definition.grouping or CUSTOM_FIELDS,
+        read=_reader(definition),
+        mentioned_as=f"custom field '{definition.slug}'",
+    )
+    if definition.type == BOOLEAN:
+        control.choices = [("true", "Yes"), ("false", "No")]
+    elif definition.type in (SELECT, MULTI_SELECT):
+        control.choices = [(choice, choice) for choice in definition.choices]
+        control.multiple = definition.type == MULTI_SELECT
+    elif definition.type == URL:
+        control.input_type = "url"
+    elif definition.type == MARKDOWN:
+        control.attributes = {"data-markdown": ""}
+    elif definition.type == INTEGER:
+        bounds = {"min": definition.minimum, "max": definition.maximum}
+        control.attributes = {name: bound for name, bound in bounds.items() if bound is not None} | {"step": "1"}
+    control.values = _default_texts(definition)
+    return control
+
+
+def _default_texts(definition: Definition) -> list[str]:
+    """The texts of a new object's control. JSON has none: its default is set by the write."""
+    default = definition.default
+    if default is None or definition.type == JSON:
+        return []
+    if isinstance(default, bool):
+        return ["true" if default else "false"]
+    return [str(item) for item in default] if isinstance(default, list) else [str(default)]
+
+
+def _reader(definition: Definition) -> Callable[[Sequence[Any]], Any]:
+    """The function from the texts of a form to the value of a custom field."""
+
+    def read(texts: Sequence[Any]) -> Any:
+        if definition.type == MULTI_SELECT:
+            return list(texts) or None
+        text = fields.last_text(texts) if texts else ""
+        if not text:
+            return None
+        if definition.type == INTEGER:
+            return _integer(text)
+        if definition.type == BOOLEAN:
+            return _BOOLEANS.get(text, text)
+        return parse_json(text) if definition.type == JSON else text
+
+    return read
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise colander.Invalid(None, "Enter a whole number.") from None
+
+
+def _relationships(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Control]:
+    """A picker for each relationship of the content type; for both sides, where it relates objects of one type."""
+    return [
+        _side(uow, field, side) for side in sides_of(uow, endpoint.label) if side.other_type in uow.registry.endpoints
+    ]
+
+
+def _side(uow: UnitOfWork, field: Field, side: Side) -> Control:
+    return Control(
+        f"{field.name}.{side.slug}.{side.name}",
+        f"{side.title}: {side.label}",
+        "picker",
+        required=side.required and not side.filter,
+        multiple=side.many,
+        target=uow.registry[side.other_type],
+        path=(field.name, side.slug, side.name, "objects"),
+        group=RELATIONSHIPS,
+        read=list,
+        show=_object_ids,
+    )
+
+
+def _object_ids(objects: Any) -> list[str]:
+    return [str(item["id"]) if isinstance(item, dict) else str(item) for item in objects]
+
+
+def _type_label(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
+    assert isinstance(field, TypeLabel)
+    return type_choices(uow.registry, field, field.labels())
+
+
+def _tags(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
+    """A picker of the tags that objects of the content type may have."""
+    assert isinstance(field, Tags)
+    parameters = {"content_types": endpoint.label}
+    return Control(field.name, "Tags", "picker", multiple=True, target=field.target, parameters=parameters, field=field)
