@@ -30,6 +30,7 @@ app = App(
     "Circuits",
     [providers, circuit_types, circuits, provider_networks, circuit_terminations],
     migrations="netinv_circuits:migrations",
+    needs=["extras.statuses"],
     distribution="netinv-circuits",
     menu=MENU,
 )

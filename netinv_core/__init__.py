@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from netinv_core.http.actions import documented
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.http.metrics import Sample
-    from netinv_core.http.openapi_parameters import query
+    from netinv_core.http.query_parameters import query
     from netinv_core.http.root_views import root
     from netinv_core.importing.dump import Derived, Part, Source
     from netinv_core.models.associations import content_type_table, many_to_many, unique_set, unique_together
@@ -247,7 +247,7 @@ _NAMES = {
     "netinv_core.http.actions": "documented",
     "netinv_core.http.list_formats": "ListFormat",
     "netinv_core.http.metrics": "Sample",
-    "netinv_core.http.openapi_parameters": "query",
+    "netinv_core.http.query_parameters": "query",
     "netinv_core.http.root_views": "root",
     "netinv_core.importing.dump": "Derived Part Source",
     "netinv_core.findings": "Finding",

@@ -45,7 +45,8 @@ class App(Feature):
 
     ``migrations`` is ``"package:folder"`` of its Alembic branch. A ``plugin`` is served below ``/api/plugins/``.
     ``hooks`` is a module with hook specifications for other packages to implement. ``features`` names the modules of
-    its features, in the order in which their hooks are called. Without a ``menu``, one section has all resources.
+    its features, in the order in which their hooks are called. Without a ``menu``, one section has all resources. One
+    that is not ``rooted`` has no path ``/api/<name>/``: it has neither resources nor views below it.
     """
 
     migrations: str | None = None
@@ -55,6 +56,7 @@ class App(Feature):
     author: str = ""
     version: str = ""
     distribution: str = ""
+    rooted: bool = True
     features: Sequence[str] = ()
 
     @property

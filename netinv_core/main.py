@@ -37,8 +37,6 @@ VIEWS = (
     "actions",
     "errors",
     "root_views",
-    "filterset_views",
-    "openapi_views",
     "media",
     "health",
     "metrics",
@@ -207,7 +205,7 @@ def _wsgi_app(
         if tracing:
             tracing.listen(server)
     config.registry.netinv_sessions = session_factory(engine)
-    config.include("netinv_core.http.routes_mapper")
+    config.include("netinv_core.http.traversal")
     config.include("netinv_core.http.pipeline")
     config.include("cornice")
     for name in VIEWS:

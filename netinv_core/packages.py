@@ -12,7 +12,6 @@ import importlib.metadata
 import importlib.util
 import logging
 import sys
-import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -197,7 +196,9 @@ def implementations(name: str, module: Any, disabled: Collection[str]) -> list[t
         if full_name not in disabled:
             found.append((full_name, feature_module))
         elif hasattr(feature_module, CASCADES):
-            found.append((full_name, types.SimpleNamespace(**{CASCADES: getattr(feature_module, CASCADES)})))
+            cascades = ModuleType(full_name)
+            setattr(cascades, CASCADES, getattr(feature_module, CASCADES))
+            found.append((full_name, cascades))
     return found[::-1]
 
 

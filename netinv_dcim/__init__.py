@@ -118,6 +118,7 @@ app = App(
     migrations="netinv_dcim:migrations",
     extra_views={"connected-device": connected_device},
     includes=["netinv_dcim.rack_views.elevations", "netinv_dcim.cabling.tracing"],
+    needs=["extras.statuses"],
     distribution="netinv-dcim",
     menu=MENU,
 )

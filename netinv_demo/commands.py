@@ -9,7 +9,14 @@ from netinv_core.auth.models import User
 from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
 from netinv_core.models.base import table_of
-from netinv_demo.generator import DEFAULT_SEED, AlreadyLoadedError, NotEmptyError, check_empty, load_inventory, summary
+from netinv_demo.generator import (
+    DEFAULT_SEED,
+    AlreadyLoadedError,
+    CannotLoadError,
+    check_empty,
+    load_inventory,
+    summary,
+)
 from netinv_demo.size import DEFAULT_DEVICES, MAX_DEVICES, MIN_DEVICES
 
 
@@ -40,7 +47,7 @@ def demo(environment: Environment, devices: int, seed: int, user: str | None, fo
             click.echo("writing the change log …")
     except AlreadyLoadedError as error:
         raise click.ClickException(str(error)) from None
-    except NotEmptyError as error:
+    except CannotLoadError as error:
         raise click.ClickException(f"{error}; --force loads the demo inventory beside them") from None
     except RequestError as error:
         raise click.ClickException(f"refused, nothing was changed: {error_text(error.body)}") from None

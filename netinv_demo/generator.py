@@ -46,10 +46,19 @@ SUMMARIZED = {
     "circuits.circuit": "circuits",
     "virtualization.virtualmachine": "virtual machines",
 }
+# A resource of each feature whose objects it has.
+OF_FEATURES = (
+    *("extras.tag", "extras.customfield", "extras.configcontext", "extras.relationship"),
+    *("extras.dynamicgroup", "extras.customlink", "extras.webhook", "extras.note"),
+)
 Report = Callable[[str], None]
 
 
-class NotEmptyError(Exception):
+class CannotLoadError(Exception):
+    """The demo inventory cannot be loaded into this inventory."""
+
+
+class NotEmptyError(CannotLoadError):
     """The inventory has sites already."""
 
 
@@ -62,7 +71,10 @@ def check_empty(uow: UnitOfWork, *, force: bool = False) -> None:
 
     :raises NotEmptyError: otherwise
     :raises AlreadyLoadedError: when it has sites of the demo company
+    :raises CannotLoadError: when a feature is disabled whose objects it would have
     """
+    if disabled := [label for label in OF_FEATURES if uow.registry.get(label) is None]:
+        raise CannotLoadError(f"the demo inventory has objects of disabled features: {', '.join(disabled)}")
     table = table_of(SiteModel)
     of_company = table.c.name.in_([site.name for site in SITES])
     if uow.execute(sa.select(table.c.id).where(of_company).limit(1)).first() is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_demo.generator import DEFAULT_SEED, NotEmptyError, check_empty, load_inventory, summary
+from netinv_demo.generator import DEFAULT_SEED, CannotLoadError, check_empty, load_inventory, summary
 from netinv_demo.size import DEFAULT_DEVICES, MAX_DEVICES, MIN_DEVICES
 from netinv_extras.jobs import IntegerVar, Job, JobFailed
 
@@ -27,7 +27,7 @@ class LoadDemoInventory(Job):
         self.inventory.begin()
         try:
             check_empty(self.inventory.uow)
-        except NotEmptyError as error:
+        except CannotLoadError as error:
             raise JobFailed(str(error)) from None
         counts = load_inventory(self.inventory.uow, self.log_info, devices=data["devices"], seed=data["seed"])
         return summary(counts)

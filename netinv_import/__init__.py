@@ -16,7 +16,7 @@ from netinv_import import hookspecs
 if TYPE_CHECKING:
     import click
 
-app = App("import", "Imports", hooks=hookspecs, distribution="netinv-import")
+app = App("import", "Imports", hooks=hookspecs, rooted=False, distribution="netinv-import")
 
 
 @hookimpl

@@ -31,6 +31,7 @@ app = App(
     [vrfs, route_targets, rirs, aggregates, roles, prefixes, ip_addresses, vlan_groups, vlans, services],
     migrations="netinv_ipam:migrations",
     includes=["netinv_ipam.allocation"],
+    needs=["extras.statuses"],
     distribution="netinv-ipam",
     menu=MENU,
 )

@@ -12,7 +12,7 @@ from pyramid.response import Response
 from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, NotFound
-from netinv_core.http import openapi_parameters, pagination, views
+from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
@@ -101,7 +101,7 @@ _NO_ROOM = (
 )
 
 
-_LIMIT = openapi_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many addresses to list.")
+_LIMIT = query_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many addresses to list.")
 
 
 def _shape(name: str) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from urllib.parse import parse_qs, urlsplit
 import jsonschema_rs
 import orjson
 
-from netinv_core.http import openapi, sparse_fields, versions
+from netinv_core.http import sparse_fields, versions
 from netinv_core.http.actions import Action
 from netinv_core.registry import Registry
+from netinv_openapi import documents
 
 DESCRIBED = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 PREFIX = "/api"
@@ -86,7 +87,7 @@ class Documented:
         )
 
     def _document(self, version: str) -> dict[str, Any]:
-        return openapi.document(self._registry, version, self._actions)
+        return documents.document(self._registry, version, self._actions)
 
     def _patterns(self, version: str) -> dict[str, re.Pattern[str]]:
         paths = self.document(version)["paths"]

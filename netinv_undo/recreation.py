@@ -21,7 +21,7 @@ from netinv_core.write import save
 from netinv_undo.net_changes import Identity, Link, links_of
 from netinv_undo.obstacles import Restoration
 from netinv_undo.refusals import Refusals, refusal_of
-from netinv_undo.restorable import body_of, preserved_columns
+from netinv_undo.restorable import body_of, hidden_columns, preserved_columns
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -105,7 +105,10 @@ class Recreation:
                 deferred = {name: item.values[name] for name in later}
                 self._deferred.setdefault(endpoint, {})[item.change.key] = deferred
             bodies.append(body_of(endpoint, values))
-        preserved = [preserved_columns(endpoint, change.before or {}) for change in changes]
+        preserved = [
+            preserved_columns(endpoint, change.before or {}) | hidden_columns(endpoint, change.memberships)
+            for change in changes
+        ]
         _clear_missing_targets(self._uow, endpoint, preserved)
         try:
             save.create(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.changelog.differences import field_of, members
 from netinv_core.changelog.masking import MASK
 from netinv_core.fields import Image
 from netinv_core.models.columns import column_info
+from netinv_core.write.memberships import restored_columns
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -67,6 +68,11 @@ def recorded_values(endpoint: Endpoint, representation: Mapping[str, Any]) -> tu
         if field.required and name not in values:
             obstacles.setdefault(name, NOT_KEPT)
     return values, obstacles
+
+
+def hidden_columns(endpoint: Endpoint, kept: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Returns the hidden columns of a deleted object that are restored, from what its change record keeps of them."""
+    return {name: kept[name][0] for name in restored_columns(endpoint) if name in kept}
 
 
 def preserved_columns(endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,6 +40,7 @@ app = App(
     "Virtualization",
     [cluster_types, cluster_groups, clusters, virtual_machines, interfaces],
     migrations="netinv_virt:migrations",
+    needs=["extras.statuses"],
     distribution="netinv-virt",
     menu=MENU,
 )

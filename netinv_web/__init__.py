@@ -31,7 +31,7 @@ app = App(
     hooks=hookspecs,
     settings=settings.known,
     distribution="netinv-web",
-    menu=[MenuSection("Customization", ["saved-views", "list-defaults"], "adjustments-horizontal", 710)],
+    menu=[MenuSection("Customization", ["saved-views", "list-defaults"], "adjustments-horizontal", 719)],
 )
 
 

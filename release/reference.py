@@ -17,12 +17,13 @@ import click
 from netinv_admin.commands.cli import cli
 from netinv_core.app import App
 from netinv_core.environment import Environment
-from netinv_core.http import openapi, versions
+from netinv_core.http import versions
 from netinv_core.main import read_settings, registry_for
 from netinv_core.packages import apps_of, discover
 from netinv_core.registry import Registry
 from netinv_core.settings import OWN, setting_definitions
 from netinv_core.telemetry.metrics import REGISTRY
+from netinv_openapi import documents
 from release import REPOSITORY
 from release.reference_models import ModelPages, file_of, table
 
@@ -38,7 +39,7 @@ def pages(ini_text: str) -> dict[str, str]:
     if broken:
         raise SystemExit(f"packages that do not start: {broken}")
     registry = registry_for("postgresql", settings, packages)
-    document = openapi.document(registry, versions.SUPPORTED[-1])
+    document = documents.document(registry, versions.SUPPORTED[-1])
     models = ModelPages(registry, document).pages()
     return {
         "index.md": _index(registry),

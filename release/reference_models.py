@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.http.openapi import PERMISSION
 from netinv_core.registry import Registry
+from netinv_openapi.documents import PERMISSION
 
 Schema = Mapping[str, Any]
 _ID = "5be2c5e5-2d1c-4a5b-9f9f-0c8f7c0f6c11"

@@ -22,7 +22,7 @@ from tests.support import REPOSITORY
 
 PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg"))
 # Distributions with parts of the engine, above the core: they may use all of its modules, and the core none of theirs.
-ENGINE = ["netinv_admin", "netinv_import", "netinv_testing", "netinv_undo"]
+ENGINE = ["netinv_admin", "netinv_import", "netinv_openapi", "netinv_testing", "netinv_undo"]
 # The former name of the contract tests.
 FORMER_NAMES = [REPOSITORY / "netinv_core/testing/__init__.py"]
 REGISTRATIONS = {"prepare", "rule", "after_save", "before_delete", "filter", "base_filter", "permission_check"}
@@ -52,6 +52,7 @@ OPEN_MODULES = {
         "answer_size",
         "app",
         "json_values",
+        "dates",
         "auth.access",
         "auth.crypto",
         "auth.audit",
@@ -100,7 +101,7 @@ OPEN_MODULES = {
         "http.metrics",
         "http.mount",
         "http.multipart",
-        "http.openapi_parameters",
+        "http.query_parameters",
         "http.pagination",
         "http.request_id",
         "http.request_uow",
@@ -179,10 +180,11 @@ OPEN_MODULES = {
 }
 # A description that clients know.
 NAMES_APPLICATIONS = ["root_views.py"]
-# Requirements of the core that no module imports: the servers, database drivers, static files, of Pyramid pkg_resources
+# Requirements that no module imports: the servers, database drivers, static files, of Pyramid pkg_resources
 # and WebOb.
 NOT_IMPORTED = {
-    *("waitress", "gunicorn", "psycopg", "pymysql", "swagger-ui-py", "setuptools", "webob"),
+    "netinv_core": {"waitress", "gunicorn", "psycopg", "pymysql", "setuptools", "webob"},
+    "netinv_openapi": {"swagger-ui-py"},
 }
 # Folders and modules of a package whose requirements are an extra of its distribution, with its name.
 EXTRAS = {
@@ -195,7 +197,7 @@ EXTRAS = {
 SUPPRESSIONS = {
     ("bench/world.py", "type: ignore[misc]"): "",
     ("netinv_core/http/errors.py", "type: ignore[misc]"): "Pyramid has no type annotations",
-    ("netinv_core/http/routes_mapper.py", "type: ignore[misc]"): "Pyramid has no type annotations",
+    ("netinv_core/http/traversal.py", "type: ignore[misc]"): "Pyramid has no type annotations",
     ("netinv_core/tasks/queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_core/tasks/redis_queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_testing/client.py", "noqa: S105"): "password and secret of tests",
@@ -255,7 +257,7 @@ def registrations(module: ast.Module) -> Iterator[tuple[str, int]]:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_modules_register_functions_on_import_only_with_resources_of_their_own(package: str) -> None:
-    """For those of other modules they have a function ``register``, which the package calls."""
+    """For those of other modules they have a function ``register``, which the package or the feature calls."""
     others = [
         f"{path.relative_to(REPOSITORY)}:{line} {name}"
         for path, module in modules(package).items()
@@ -267,13 +269,17 @@ def test_modules_register_functions_on_import_only_with_resources_of_their_own(p
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_calls_register_of_every_module_that_has_it(package: str) -> None:
+    """In its ``__init__.py``, or in the module of a feature."""
     functions = [
         node for module in modules(package).values() for node in module.body if isinstance(node, ast.FunctionDef)
     ]
     having = [function for function in functions if function.name == "register" and not function.args.args]
-    calls = [
-        node.value for node in modules(package)[REPOSITORY / package / "__init__.py"].body if isinstance(node, ast.Expr)
+    calling = [
+        module
+        for path, module in modules(package).items()
+        if path == REPOSITORY / package / "__init__.py" or path.name == "feature.py"
     ]
+    calls = [node.value for module in calling for node in module.body if isinstance(node, ast.Expr)]
     called = [
         call
         for call in calls
@@ -477,7 +483,7 @@ def test_install_requires_is_what_is_imported(package: str) -> None:
         assert distributions & (required | extras.get(extra, set())), f"{distributions} is imported, but not required"
         imported |= distributions
     unused = (required | set().union(*extras.values())) - imported
-    assert unused <= (NOT_IMPORTED if package == "netinv_core" else set())
+    assert unused <= NOT_IMPORTED.get(package, set())
 
 
 def test_netinv_has_every_extra_of_the_core() -> None:

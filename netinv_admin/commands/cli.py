@@ -70,7 +70,6 @@ def cli(context: click.Context, config: str, traceback: bool) -> None:
 for command in (
     database_commands.migrate,
     database_commands.worker,
-    database_commands.openapi,
     database_commands.revision,
     check.check,
     rules.rules,

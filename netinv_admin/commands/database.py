@@ -1,9 +1,6 @@
-"""Commands for the database, the worker, the OpenAPI document and migrations."""
+"""Commands for the database, the worker and migrations."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import click
 
@@ -11,8 +8,6 @@ from netinv_core.app import App
 from netinv_core.db import migrate as migrating
 from netinv_core.db import revisions
 from netinv_core.environment import Environment
-from netinv_core.http import openapi as documents
-from netinv_core.http.versions import NEWEST, SUPPORTED
 from netinv_core.tasks import queue as task_queue
 
 
@@ -80,31 +75,6 @@ def worker(context: click.Context, ini: str | None, threads: int) -> None:
     huey = environment.worker_queue()
     click.echo(f"working on {environment.settings['queue_url']}; stop with Ctrl-C")
     huey.create_consumer(workers=threads, worker_type="thread").run()
-
-
-@click.command()
-@click.option(
-    "--api-version",
-    type=click.Choice(SUPPORTED),
-    default=NEWEST,
-    show_default=True,
-    help="The version of the API to describe.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write, by default the standard output.",
-)
-@click.pass_obj
-def openapi(environment: Environment, api_version: str, output: Path | None) -> None:
-    """Write the OpenAPI document of the installed packages, as JSON."""
-    text = json.dumps(documents.document(environment.registry, api_version), indent=2)
-    if output is None:
-        click.echo(text)
-    else:
-        output.write_text(text + "\n")
-        click.echo(f"wrote {output}")
 
 
 @click.command()

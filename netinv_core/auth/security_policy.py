@@ -1,6 +1,6 @@
 """Pyramid's security policy: the identity of a request, and its permissions.
 
-A view names one of these as its ``permission`` (:mod:`netinv_core.http.derivers`):
+A view names one of these as its ``permission`` (:mod:`netinv_core.http.pipeline`):
 
 * a permission on the resource of ``request.context``: ``view``, ``add``, ``change``, ``delete``, or another that
   permissions may name;

@@ -24,7 +24,8 @@ class ObjectChange(Model):
 
     ``object_data`` is the flat form (columns, references as ids) that clients of the API read; ``before`` and ``after``
     are representations; ``memberships`` holds the ids of the objects whose lists a deletion removed the object from, by
-    label and field (:mod:`netinv_core.write.memberships`); ``position`` orders the changes of one unit of work.
+    label and field, and hidden values of the object by column (:mod:`netinv_core.write.memberships`); ``position``
+    orders the changes of one unit of work.
     ``number`` is the place in the order of commits, assigned after the commit (:mod:`netinv_core.changelog.sequence`).
     ``time`` is when the row was written, while the object was locked: of two changes of one object, the later one has
     the later time.

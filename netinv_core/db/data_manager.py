@@ -30,26 +30,28 @@ _TRANSACTION_EVENTS = (
 DEADLOCK = 1213  # MySQL's ER_LOCK_DEADLOCK
 
 
-def listen(factory: sessionmaker[Session]) -> None:
-    """Makes sessions of a factory tell the transaction that they have joined."""
-    for name in _TRANSACTION_EVENTS:
-        event.listen(factory, name, functools.partial(_tell_transaction, name))
+class JoinedSession(Session):
+    """A session that commits and aborts with the transaction of a request. Only these listen to events of sessions."""
 
 
-def join_transaction(session: Session, manager: Any) -> None:
-    """Makes a session of a factory with :func:`listen` commit and abort with the transaction manager of the request.
+def joined_session(factory: sessionmaker[Session], manager: Any) -> Session:
+    """Returns a session with the options of a factory, which follows a transaction manager.
 
     ``zope.sqlalchemy.register`` for each session takes 0.1 ms.
     """
+    session = JoinedSession(**factory.kw)
     session.info[_TRANSACTION] = datamanager.ZopeTransactionEvents(transaction_manager=manager)
+    return session
 
 
 def _tell_transaction(name: str, subject: Any, *details: Any) -> None:
-    """Passes an event to the transaction that the session has joined, if any."""
+    """Passes an event to the transaction that the session has joined."""
     session = subject if isinstance(subject, Session) else subject.session
-    events = session.info.get(_TRANSACTION)
-    if events is not None:
-        getattr(events, name)(subject, *details)
+    getattr(session.info[_TRANSACTION], name)(subject, *details)
+
+
+for _name in _TRANSACTION_EVENTS:
+    event.listen(JoinedSession, _name, functools.partial(_tell_transaction, _name))
 
 
 def mark_changed(session: Session) -> None:

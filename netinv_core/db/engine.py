@@ -151,7 +151,7 @@ class _SqliteClock:
     def start(self) -> None:
         """Starts the limits for a new statement."""
         self._end = time.monotonic() + self.seconds if self.seconds else float("inf")
-        self._patterns = patterns.Budget(PATTERN_SECONDS)
+        self._patterns: patterns.Budget | None = None
 
     def is_over(self) -> bool:
         """Progress handler of SQLite; True interrupts the statement."""
@@ -159,6 +159,8 @@ class _SqliteClock:
 
     def matches(self, pattern: str, value: Any, ignore_case: int) -> bool:
         """SQL function ``netinv_matches``: a value matches a regular expression."""
+        if self._patterns is None:
+            self._patterns = patterns.Budget(PATTERN_SECONDS)
         return value is not None and self._patterns.search(pattern, str(value), ignore_case=bool(ignore_case))
 
 
@@ -203,9 +205,7 @@ def _concat_ws(separator: str, *parts: str | None) -> str:
 
 def session_factory(engine: Engine) -> sessionmaker[Session]:
     """Returns a factory of sessions without autoflush, whose objects do not expire on commit."""
-    factory = sessionmaker(engine, autoflush=False, expire_on_commit=False)
-    data_manager.listen(factory)
-    return factory
+    return sessionmaker(engine, autoflush=False, expire_on_commit=False)
 
 
 class _KeySet(TypeDecorator[list[Any]]):

@@ -69,7 +69,7 @@ def documented(
     ``response`` is the schema of the answer, :data:`OWN_RESOURCE` for an object as lists show it; ``form`` is ``one``
     object of it, a ``list``, a ``page``, the page of a ``query``, or ``some``: one, or a list of them. ``request_body``
     is the schema of the body. ``status`` is the status of success (default: 201 for POST, 204 for DELETE, else 200).
-    ``query`` are the query parameters (:func:`netinv_core.http.openapi_parameters.query`). ``media_types`` names media
+    ``query`` are the query parameters (:func:`netinv_core.http.query_parameters.query`). ``media_types`` names media
     types of the answer beside JSON. ``errors`` are answers beside those of every read or write. ``no_content``
     describes a further answer 204.
     """

@@ -12,7 +12,7 @@ from pyramid.request import Request
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, bounded
-from netinv_core.http import conditional, openapi_parameters, representations
+from netinv_core.http import conditional, query_parameters, representations
 from netinv_core.http.list_bodies import Items, upserted_items
 from netinv_core.tabular.identification import natural_keys
 from netinv_core.tabular.rows import ROW_NUMBER
@@ -159,12 +159,12 @@ SCHEMA: dict[str, Any] = {
     "required": ["status"],
 }
 _PARAMETERS = {
-    ON_ERROR: openapi_parameters.query(
+    ON_ERROR: query_parameters.query(
         ON_ERROR,
         {"type": "string", "enum": [ABORT, CONTINUE]},
         f"`{CONTINUE}` writes the items without errors; the answer is a list of `{SCHEMA_NAME}`.",
     ),
-    MATCH: openapi_parameters.query(
+    MATCH: query_parameters.query(
         MATCH,
         {"type": "string"},
         "Names of fields, separated by commas, that identify the objects: those that are missing are created, those "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.http import list_files, versions
+from netinv_core.http import list_files, negotiation, versions
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import query_of
 from netinv_core.read.listing import Parameters
@@ -70,4 +70,4 @@ def offers(request: Request) -> Sequence[str]:
     """
     if _format_by_parameter(request, request.context.endpoint) is None:
         return [item.media_type for item in FILES]
-    return [media for _, media, _ in versions.media_ranges(request.headers.get("Accept", ""))]
+    return [media for _, media, _ in negotiation.media_ranges(request.headers.get("Accept", ""))]

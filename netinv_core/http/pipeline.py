@@ -27,7 +27,7 @@ from webob.datetime_utils import parse_date
 
 from netinv_core.auth.security_policy import SecurityPolicy
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
-from netinv_core.http import derivers, dry_run, health, idempotency, mount, rate_limits, renderer
+from netinv_core.http import dry_run, health, idempotency, mount, negotiation, rate_limits, renderer
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, unit_of_work
@@ -100,7 +100,8 @@ class Included:
 
 @dataclasses.dataclass(frozen=True)
 class Deriver:
-    """View deriver. Of the requests of a view, those for which ``applies(request)`` is true enter it.
+    """View deriver. Of the requests of a view, those for which ``applies(request)`` is true enter it: all of them, or
+    those that may write.
 
     ``derive`` gets the view and Pyramid's :class:`IViewDeriverInfo`; it returns the view itself where the step never
     applies to its requests.
@@ -108,19 +109,20 @@ class Deriver:
 
     name: str
     applies: Callable[[Request], Any]
-    derive: Callable[[derivers.View, Any], derivers.View]
+    derive: Callable[[negotiation.View, Any], negotiation.View]
     under: str
     over: str
     options: Sequence[str] = ()  # arguments of ``config.add_view``
 
-    def __call__(self, view: derivers.View, info: Any) -> derivers.View:
+    def __call__(self, view: negotiation.View, info: Any) -> negotiation.View:
         """The view with this step around it."""
         derived, applies = self.derive(view, info), self.applies
         if derived is view or applies is always:
             return derived
 
         def wrapper(context: Any, request: Request) -> Any:
-            return (derived if applies(request) else view)(context, request)
+            entered = request.method in UNSAFE_METHODS and applies(request)
+            return (derived if entered else view)(context, request)
 
         return wrapper
 
@@ -128,15 +130,6 @@ class Deriver:
 def always(*_: Any) -> bool:
     """Condition of a step of every request."""
     return True
-
-
-def _is_keyed(request: Request) -> bool:
-    return request.method in UNSAFE_METHODS and IDEMPOTENCY_KEY in request.headers
-
-
-def _may_be_dry(request: Request) -> bool:
-    """True for a request that may write and has a query, which may have the parameter of dry runs."""
-    return request.method in UNSAFE_METHODS and bool(request.query_string)
 
 
 def _is_no_probe(environ: Environ, settings: Settings) -> bool:
@@ -160,7 +153,8 @@ def recorded(inner: Policy) -> Policy:
             seconds = time.perf_counter() - context.began
             if settings["server_timing"]:
                 response.headers["Server-Timing"] = _timing(context, seconds)
-            access_log.write(environ, response, context, seconds)
+            if access_log.log.isEnabledFor(logging.INFO):
+                access_log.write(environ, response, context, seconds)
             metrics.observe(environ["REQUEST_METHOD"], response.status_int, context, seconds)
             metrics.sample(router.registry.netinv_engine)
         finally:
@@ -346,10 +340,16 @@ PIPELINE: tuple[Around | Check | Included | Deriver, ...] = (
     Around("attempts", always, run_again),
     Included("transaction", "pyramid_tm"),
     Included("route of log lines", "netinv_core.telemetry.access_log"),
-    Deriver("negotiated_view", always, derivers.negotiated_view, INGRESS, "secured_view", derivers.OPTIONS),
-    Deriver("method_checked_view", always, derivers.method_checked_view, "secured_view", "rendered_view"),
-    Deriver("idempotent_view", _is_keyed, idempotency.idempotent_view, "method_checked_view", "rendered_view"),
-    Deriver("dry_run_view", _may_be_dry, dry_run.dry_run_view, "rendered_view", VIEW),
+    Deriver("negotiated_view", always, negotiation.negotiated_view, INGRESS, "secured_view", negotiation.OPTIONS),
+    Deriver("method_checked_view", always, negotiation.method_checked_view, "secured_view", "rendered_view"),
+    Deriver(
+        "idempotent_view",
+        lambda request: IDEMPOTENCY_KEY in request.headers,
+        idempotency.idempotent_view,
+        "method_checked_view",
+        "rendered_view",
+    ),
+    Deriver("dry_run_view", lambda request: request.query_string, dry_run.dry_run_view, "rendered_view", VIEW),
 )
 
 

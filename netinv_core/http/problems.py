@@ -9,7 +9,7 @@ from typing import Any
 from pyramid.response import Response
 
 from netinv_core.errors import InternalError, Invalid, RequestError, bounded, error_text, explained
-from netinv_core.http import versions
+from netinv_core.http import negotiation, versions
 from netinv_core.http.serialization import dumps, json_response
 from netinv_core.telemetry.log_context import id_of
 
@@ -68,7 +68,7 @@ def unexpected(environ: dict[str, Any]) -> Response:
 def accepts_problem(accept: str) -> bool:
     """True for an Accept header that names problems (a wildcard does not)."""
     return PROBLEM in accept.lower() and any(
-        media == PROBLEM and quality for quality, media, _ in versions.media_ranges(accept)
+        media == PROBLEM and quality for quality, media, _ in negotiation.media_ranges(accept)
     )
 
 

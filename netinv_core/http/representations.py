@@ -97,6 +97,8 @@ def downgrade_representation(
         representations = [{n: value for n, value in item.items() if n not in hidden} for item in representations]
     if endpoint.resource.versions:
         representations = versions.downgrade_all(endpoint, uow.version, representations)
+    if uow.version == versions.NEWEST:
+        return representations
     downgrades = {field.name: field.downgrade(uow, uow.version) for field in endpoint.versioned_fields}
     renderings = {name: render for name, render in downgrades.items() if render is not None}
     return [_with(renderings, item) for item in representations] if renderings else representations
@@ -105,6 +107,8 @@ def downgrade_representation(
 def upgrade_bodies(uow: RequestUnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> list[Any]:
     """Bodies, converted from the version of the request to the newest one (``new``: for objects to be created)."""
     upgraded = [versions.upgrade(endpoint, uow.version, item, new=new) for item in bodies]
+    if uow.version == versions.NEWEST:
+        return upgraded
     upgrades = {field.name: field.upgrade(uow, uow.version) for field in endpoint.versioned_fields}
     readings = {name: read for name, read in upgrades.items() if read is not None}
     return [_with(readings, item) if isinstance(item, dict) else item for item in upgraded] if readings else upgraded

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from pyramid.request import Request
 
 from netinv_core.auth.identity import ANONYMOUS
-from netinv_core.db.data_manager import join_transaction
+from netinv_core.db.data_manager import joined_session
 from netinv_core.db.driver import driver_of
 from netinv_core.db.replicas import ReadRoute, Replicas
 from netinv_core.http import versions
@@ -43,9 +44,7 @@ class RequestUnitOfWork(UnitOfWork):
 
 
 def negotiation_of(request: Request) -> Negotiation:
-    """The negotiation of a request (:func:`netinv_core.http.derivers.negotiated_view`); the default for views without
-    one.
-    """
+    """The negotiation of a request (:mod:`netinv_core.http.negotiation`); the default for views without one."""
     negotiation: Negotiation = getattr(request, "netinv_negotiation", None) or Negotiation()
     return negotiation
 
@@ -59,10 +58,9 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     """
     registry: Registry = request.registry.netinv
     negotiation = negotiation_of(request)
-    session = request.registry.netinv_sessions()
     writing = request.method in UNSAFE_METHODS and not negotiation.read_only
-    if writing:
-        join_transaction(session, request.tm)
+    factory = request.registry.netinv_sessions
+    session: Any = joined_session(factory, request.tm) if writing else factory()
     uow = RequestUnitOfWork(
         registry,
         session,

@@ -163,7 +163,7 @@ def includeme(config: Any) -> None:
         ("/api/plugins/installed-plugins/", installed_plugins),
     ]
     for app in registry.apps.values():
-        views += [(app.path, app_root(app)), *app.views.items()]
+        views += [(app.path, app_root(app))] * app.rooted + [*app.views.items()]
     for path, view in views:
         add_root_view(config, path, view)
     for item in (item for item in registry.broken if item.name not in registry.apps):

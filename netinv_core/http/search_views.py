@@ -8,7 +8,7 @@ from pyramid.request import Request
 
 from netinv_core.errors import Invalid
 from netinv_core.http.actions import documented
-from netinv_core.http.openapi_parameters import query
+from netinv_core.http.query_parameters import query
 from netinv_core.http.root_views import root
 from netinv_core.read import search
 

@@ -1,13 +1,11 @@
-"""API versions: content negotiation, and conversion of bodies and representations between versions."""
+"""API versions, and the conversion of bodies and representations between them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.caches import lru_cache
-from netinv_core.errors import BadRequest, NotAcceptable, NotFound
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -20,90 +18,8 @@ JSON, HTML = "application/json", "text/html"
 PROBLEM = "application/problem+json"  # of errors alone
 CSV, TSV, YAML = "text/csv", "text/tab-separated-values", "application/yaml"
 TABLES = frozenset({CSV, TSV})  # always of the newest version
-_FORMATS = {"": None, "json": JSON, "csv": CSV, "tsv": TSV, "yaml": YAML}  # values of the parameter ``format``
-_QUALITY = re.compile(r"[01](?:\.[0-9]{0,10})?")
 # Release of the reference service whose API is spoken here, and its framework: clients read both from the status.
 REFERENCE = {"nautobot-version": "1.6.32", "django-version": "3.2.25"}
-_LISTED = f"Supported versions are {', '.join(SUPPORTED)}"
-
-
-def negotiate(accept: str | None, query: Mapping[str, list[str]], offers: Sequence[str] = ()) -> tuple[str, str]:
-    """The media type to answer with and the API version, from the Accept header and the query.
-
-    ``offers`` are media types of the path beside JSON and HTML.
-
-    :raises NotAcceptable: for a media type or Accept version that is not offered
-    :raises NotFound: for an ``api_version`` that is not supported, or an unknown ``format``
-    :raises BadRequest: when header and query ask for different versions
-    """
-    media, header_version = _accepted(accept, tuple(offers))
-    chosen = query.get("format", [""])[-1]
-    if chosen == "api":
-        raise NotAcceptable()
-    if chosen not in _FORMATS or _FORMATS[chosen] not in (None, JSON, *offers):
-        raise NotFound()
-    media, version = _FORMATS[chosen] or media, chosen_version(header_version, query)
-    return media, NEWEST if media in TABLES else version
-
-
-def chosen_version(header_version: str | None, query: Mapping[str, list[str]]) -> str:
-    """The API version that header and query agree on; raises as :func:`negotiate` does."""
-    if header_version is not None and header_version not in SUPPORTED:
-        raise NotAcceptable(f'Invalid version in "Accept" header. {_LISTED}')
-    if "api_version" not in query:
-        return header_version or DEFAULT
-    query_version = query["api_version"][-1]
-    if query_version not in SUPPORTED:
-        raise NotFound(f"Invalid version in query parameter. {_LISTED}")
-    if header_version is not None and header_version != query_version:
-        raise BadRequest('Version mismatch between "Accept" header and query parameter.')
-    return query_version
-
-
-@lru_cache("accepted media types", 200)
-def _accepted(accept: str | None, offers: tuple[str, ...]) -> tuple[str, str | None]:
-    """The best media range that is offered, and its ``version`` parameter."""
-    if not accept or not accept.strip():
-        return JSON, None
-    ranges = sorted(media_ranges(accept), key=lambda item: -item[0])
-    for quality, media, version in ranges:
-        if not quality:  # q=0: not acceptable (RFC 9110, 12.4.2)
-            break
-        if media in (JSON, "*/*", "application/*"):
-            return JSON, version
-        if media in (HTML, "text/*"):
-            return HTML, version
-        if media in offers:
-            return media, version
-    if any(quality and media == PROBLEM for quality, media, _ in ranges):
-        return JSON, None
-    raise NotAcceptable()
-
-
-def media_ranges(accept: str) -> list[tuple[float, str, str | None]]:
-    """The media ranges of an Accept header in its order: quality, media type, ``version`` parameter; in one pass over
-    the header.
-
-    Malformed ranges are read as far as possible. ``webob.acceptparse`` rejects the whole header for one of them
-    (``version = 1.4``, ``q=1.5``), and takes 20 ms for a header of 4,000 characters.
-    """
-    ranges = []
-    for part in accept.split(","):
-        media, *parameters = part.split(";")
-        pairs = (item.partition("=") for item in parameters)
-        values = {name.strip().lower(): _unquoted(value.strip()) for name, equals, value in pairs if equals}
-        ranges.append((_quality(values.get("q", "")), media.strip().lower(), values.get("version")))
-    return ranges
-
-
-def _quality(text: str) -> float:
-    """The value of a ``q`` parameter; 1 if it is malformed."""
-    return float(text) if _QUALITY.fullmatch(text) else 1.0
-
-
-def _unquoted(value: str) -> str:
-    """A parameter's value without the quotes it may stand in (RFC 9110, 5.6.4)."""
-    return value[1:-1].replace("\\", "") if len(value) > 1 and value[0] == value[-1] == '"' else value
 
 
 @lru_cache("versions", 1000)

@@ -37,7 +37,7 @@ from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import body_of
 from netinv_core.read import entity_tags, listing, pages
 from netinv_core.read.ordering import PARAMETER as ORDERING
-from netinv_core.write import delete, save
+from netinv_core.write import delete, save, strict_bodies
 from netinv_core.write.item_results import ON_ERROR
 from netinv_core.write.upsert import MATCH
 
@@ -214,7 +214,9 @@ def change_item(request: Request) -> dict[str, Any]:
 
 
 def delete_item(request: Request) -> Response:
-    """DELETE of one object."""
+    """DELETE of one object. A body is ignored, or refused where bodies are strict."""
+    if strict_bodies.is_strict(request.uow.registry) and request.body:
+        raise Invalid.whole("DELETE of one object takes no body.")
     bodies, preconditions = [{"id": key_of(request)}], conditional.of_object(request)
     with conditional.shows_current(request, single=True):
         delete.delete(request.uow, request.context.endpoint, bodies, single=True, preconditions=preconditions)

@@ -16,6 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core import dates
 from netinv_core.db.engine import lower, lower_value, regex_match
 from netinv_core.models.types import Chars, Timestamp, utc
 
@@ -157,9 +158,11 @@ def _to_number(kind: type, value: Any) -> Any:
 
 def _to_date(kind: type, value: Any) -> datetime.date:
     try:
-        if kind is datetime.datetime:
-            return utc(datetime.datetime.fromisoformat(str(value).strip()))
-        return datetime.date.fromisoformat(str(value).strip())
+        text = str(value).strip()
+        if kind is not datetime.datetime:
+            return dates.parse_date(text)
+        is_day = len(text) <= len("YYYY-MM-DD")
+        return utc(dates.parse_time(f"{text}T00:00" if is_day else text))
     except ValueError:
         raise ValueError("Enter a valid date/time." if kind is datetime.datetime else "Enter a valid date.") from None
 

@@ -286,7 +286,8 @@ def _remove(
         for key, row in rows.items():
             old = before[label][key]
             data = object_data(uow, endpoint, row, old)
-            uow.change_set.add(Change(endpoint, key, DELETE, old, None, data, memberships=lists[label].get(key)))
+            kept = {**lists[label].get(key, {}), **memberships.hidden_values(endpoint, row)}
+            uow.change_set.add(Change(endpoint, key, DELETE, old, None, data, memberships=kept or None))
         if endpoint.resource.configuration:
             configuration_changed(uow)
 

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ToMany
+from netinv_core.models.columns import column_info
 from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.system_update import write_changes
@@ -55,6 +56,18 @@ def lost(uow: UnitOfWork, endpoint: Endpoint, deleting: Mapping[str, Collection[
         if owner_id not in deleting.get(owner.label, ()):
             memberships.setdefault(target_id, {}).setdefault(f"{owner.label}.{field.name}", []).append(str(owner_id))
     return memberships
+
+
+def hidden_values(endpoint: Endpoint, row: Mapping[str, Any]) -> dict[str, Ids]:
+    """Returns the texts of a row that no representation shows and that are restored with the object, by column."""
+    return {name: [row[name]] for name in restored_columns(endpoint) if row[name] is not None}
+
+
+@cached_in_registry
+def restored_columns(endpoint: Endpoint) -> tuple[str, ...]:
+    """The names of the hidden columns of texts that are restored with a deleted object."""
+    columns = ((name, column_info(column)) for name, column in endpoint.table.c.items())
+    return tuple(name for name, info in columns if info.hidden and info.restored)
 
 
 @cached_in_registry

@@ -13,6 +13,7 @@ from typing import Any
 
 import colander
 
+from netinv_core import dates
 from netinv_core.models.columns import Choices, ColumnInfo
 from netinv_core.models.types import utc
 
@@ -174,17 +175,17 @@ class Date(_Type):
 
     def parse(self, value: Any) -> datetime.date:
         try:
-            return datetime.date.fromisoformat(value)
+            return dates.parse_date(value)
         except (TypeError, ValueError):
             raise ValueError("Date has wrong format. Use one of these formats instead: YYYY-MM-DD.") from None
 
 
 class DateTime(_Type):
-    """A date and time in ISO 8601, in UTC unless it has an offset."""
+    """A date and time in ISO 8601 (:mod:`netinv_core.dates`), in UTC unless it has an offset."""
 
     def parse(self, value: Any) -> datetime.datetime:
         try:
-            return utc(datetime.datetime.fromisoformat(value))
+            return utc(dates.parse_time(value))
         except (TypeError, ValueError):
             formats = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
             message = f"Datetime has wrong format. Use one of these formats instead: {formats}."

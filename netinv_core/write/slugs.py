@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import hashlib
 import re
 import unicodedata
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from anyascii import anyascii
 
-from netinv_core.models.columns import column_info
+from netinv_core.models.columns import ColumnInfo, column_info
 from netinv_core.read import lookups
 from netinv_core.write.bulk_update import bulk_update
 
@@ -73,8 +74,7 @@ def fill(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Sets the slugs that new objects lack, natural sort keys (``sort_key_of``) and unique copies (``copy_of``)."""
     if not drafts:
         return
-    for attribute, column in drafts[0].endpoint.table.c.items():
-        info = column_info(column)
+    for attribute, column, info in _computed(drafts[0].endpoint.table):
         if info.slug_of:
             _fill_slugs(uow, attribute, column, info.slug_of, info.slug_joint, drafts)
         elif info.sort_key_of:
@@ -88,6 +88,13 @@ def fill(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             for draft in drafts:
                 if source in draft.values or other in draft.values:
                     draft.values[attribute] = (draft[source] or None) if draft[other] is None else None
+
+
+@functools.cache
+def _computed(table: sa.Table) -> list[tuple[str, Any, ColumnInfo]]:
+    """The columns that are computed from others, with their names and options."""
+    columns = [(name, column, column_info(column)) for name, column in table.c.items()]
+    return [item for item in columns if item[2].slug_of or item[2].sort_key_of or item[2].copy_of]
 
 
 def _needs_slug(draft: Draft, attribute: str, source: str) -> bool:

@@ -15,7 +15,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import pagination, standard_parameters
 from netinv_core.http.actions import documented
-from netinv_core.http.openapi_parameters import query
+from netinv_core.http.query_parameters import query
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork

@@ -25,8 +25,8 @@ _jobs = table_of(job_models.Job)
 
 
 def first_steps(request: Request) -> list[FirstStep]:
-    """The button, for superusers."""
-    if not request.uow.identity.superuser:
+    """The button, for superusers; none where the feature ``jobs`` is disabled."""
+    if not request.uow.identity.superuser or request.uow.registry.get(job_models.LABEL) is None:
         return []
     return [FirstStep("Load the demo inventory", PATH, DESCRIPTION, method="POST")]
 
@@ -35,16 +35,16 @@ def load(request: Request) -> Response:
     """Enables the job, runs it for the user, and leads to its result.
 
     :raises Denied: for users who are no superusers
-    :raises NotFound: when the job is not installed
+    :raises NotFound: when the job is not installed, or the feature ``jobs`` disabled
     """
     uow = request.uow
     if not uow.identity.superuser:
         raise Denied()
     is_job = (_jobs.c.module_name == LoadDemoInventory.__module__, _jobs.c.job_class_name == LoadDemoInventory.__name__)
     row = uow.execute(sa.select(_jobs.c.id, _jobs.c.enabled).where(*is_job, _jobs.c.installed)).first()
-    if row is None:
+    endpoint = uow.registry.get(job_models.LABEL)
+    if row is None or endpoint is None:
         raise NotFound()
-    endpoint = uow.registry[job_models.LABEL]
     if not row.enabled:
         save.update(uow, endpoint, [{"id": row.id, "enabled": True}], partial=True, single=True)
     result, schedule = run_views.start(uow, endpoint, row.id, {})

@@ -24,7 +24,7 @@ from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Gone, Invalid, Unavailable
-from netinv_core.http import openapi_parameters, pagination, views
+from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import Query
@@ -143,17 +143,17 @@ _PAGE_SCHEMA = {
     "required": ["results", "cursor", "more"],
 }
 _QUERY = (
-    openapi_parameters.query(
+    query_parameters.query(
         "after",
         {"type": "string"},
         "A cursor: the changes behind it. `now`: those to come. Not given: from the first one kept.",
     ),
-    openapi_parameters.query(
+    query_parameters.query(
         "limit",
         {"type": "integer", "minimum": 0},
         "How many changes to look at; 0 for as many as a page may hold.",
     ),
-    openapi_parameters.query(
+    query_parameters.query(
         "wait",
         {"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS},
         "Seconds to wait for a change when there is none.",

@@ -16,7 +16,7 @@ from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import NotFound
-from netinv_core.http import openapi_parameters, pagination, views
+from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.models.base import table_of
 from netinv_core.read import listing, pages
@@ -52,7 +52,7 @@ _SCHEMA = {
 }
 
 
-@documented(_SCHEMA, form="page", query=openapi_parameters.PAGING)
+@documented(_SCHEMA, form="page", query=query_parameters.PAGING)
 def list_history(request: Request) -> dict[str, Any]:
     """The changes of an object with the differences of its fields, newest first; those of a deleted object too."""
     uow, endpoint, key = request.uow, request.context.endpoint, views.key_of(request)

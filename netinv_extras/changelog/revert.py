@@ -8,7 +8,7 @@ from pyramid.request import Request
 
 from netinv_core.changelog.models import ACTIONS
 from netinv_core.errors import Invalid
-from netinv_core.http import openapi_parameters, views
+from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_undo.refusals import RevertRefused
@@ -44,7 +44,7 @@ _SCHEMA = {
     "required": ["request_id", "objects"],
 }
 _QUERY = (
-    openapi_parameters.query(
+    query_parameters.query(
         "request", {"type": "boolean"}, "Undo every change with the same request id, in one transaction."
     ),
 )

@@ -10,9 +10,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Engine
 
 from netinv_core.auth.identity import configuration_changed
 from netinv_core.db.engine import in_parameter
+from netinv_core.findings import OK, WARNING, Finding
 from netinv_core.models.base import table_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
@@ -20,6 +22,7 @@ from netinv_extras.config_contexts.models import ConfigContext, config_contexts,
 from netinv_extras.config_contexts.scopes import ScopeList
 
 COLUMN = "limited_by"
+MAX_LISTED = 10  # contexts in a finding
 
 
 def remember(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
@@ -92,3 +95,15 @@ def register() -> None:
     """Registers the memory of limits with config contexts."""
     config_contexts.prepare(remember)
     config_contexts.after_save(drop_the_cached_contexts)
+
+
+def check(engine: Engine) -> Finding:
+    """Config contexts that apply to nothing, as the last object of one of their scopes was deleted."""
+    with engine.connect() as connection:
+        found = contexts_without_objects(connection)
+    if not found:
+        return Finding("config contexts", OK, "no scope of a config context has lost its objects")
+    listed = "; ".join(f"{name} ({', '.join(scopes)})" for name, scopes in found[:MAX_LISTED])
+    more = f"; and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+    message = f"config contexts apply to nothing, as their scopes have lost the last object: {listed}{more}"
+    return Finding("config contexts", WARNING, message, "list objects there, write an empty list, or delete them")

@@ -66,7 +66,7 @@ class ConfigContext(Organizational):
     is_active: Mapped[bool] = boolean(True)
     data: Mapped[Any] = json_document(required=True)
     # The names of the scopes that were set, separated by spaces: netinv_extras.config_contexts.limits.
-    limited_by: Mapped[str | None] = column(LongText(), default=None, hidden=True)
+    limited_by: Mapped[str | None] = column(LongText(), default=None, hidden=True, restored=True)
 
 
 # Association of contexts with the objects that they are limited to, by scope name. The target tables belong to other

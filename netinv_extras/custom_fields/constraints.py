@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from netinv_core import dates
 from netinv_core.endpoint import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
@@ -55,6 +55,6 @@ def _check_value(kind: str, value: Any) -> None:
 
 def _check_date(value: Any) -> None:
     try:
-        datetime.date.fromisoformat(str(value))
+        dates.parse_date(str(value))
     except ValueError:
         raise ValueError("Enter a valid date.") from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core import dates
 from netinv_core.db import json_sql
 from netinv_core.endpoint import Endpoint
 from netinv_core.read import lookups
@@ -108,7 +108,7 @@ def _number(dialect: str, column: Any, field: Definition, lookup: str, value: st
 
 def _date(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
     try:
-        day = datetime.date.fromisoformat(value.strip()).isoformat()
+        day = dates.parse_date(value.strip()).isoformat()
     except ValueError:
         raise ValueError("Enter a valid date.") from None
     return LOOKUPS[lookup or "exact"](dialect, json_sql.text(dialect, column, field.slug), day)

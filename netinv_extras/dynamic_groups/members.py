@@ -12,7 +12,7 @@ from pyramid.request import Request
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
-from netinv_core.http import openapi_parameters, views
+from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.read import listing, saved_filters
 from netinv_core.read.lookups import any_of, negated
@@ -65,14 +65,14 @@ def _endpoint(uow: UnitOfWork, group: Group) -> Endpoint:
     return endpoint
 
 
-_STRINGS: openapi_parameters.Schema = {"type": "array", "items": {"type": "string"}}
+_STRINGS: query_parameters.Schema = {"type": "array", "items": {"type": "string"}}
 _QUERY = [
-    openapi_parameters.query("brief", {"type": "boolean"}, "Members in their nested form."),
-    openapi_parameters.query("include", _STRINGS, "Adds fields that are left out by default."),
-    openapi_parameters.query("exclude", _STRINGS, "Leaves out fields that are costly to compute."),
-    openapi_parameters.query("fields", {"type": "string"}, "Names of members to show, separated by commas."),
-    openapi_parameters.query("ordering", {"type": "string"}, "Names to order by, as in the list of the members."),
-    *openapi_parameters.PAGING,
+    query_parameters.query("brief", {"type": "boolean"}, "Members in their nested form."),
+    query_parameters.query("include", _STRINGS, "Adds fields that are left out by default."),
+    query_parameters.query("exclude", _STRINGS, "Leaves out fields that are costly to compute."),
+    query_parameters.query("fields", {"type": "string"}, "Names of members to show, separated by commas."),
+    query_parameters.query("ordering", {"type": "string"}, "Names to order by, as in the list of the members."),
+    *query_parameters.PAGING,
 ]
 _MEMBER = {"type": "object", "description": "An object of the group's content type."}
 

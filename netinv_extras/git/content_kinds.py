@@ -66,8 +66,8 @@ def _file_type(name: str) -> dict[str, str]:
 
 
 # Schemas come before contexts, which may name them.
-KINDS = {
+CONTEXTS = {
     "extras.configcontextschema": ContentKind("config context schemas", "config_context_schemas", import_schemas),
     "extras.configcontext": ContentKind("config contexts", "config_contexts", import_contexts),
-    "extras.exporttemplate": ContentKind("export templates", "export_templates", import_templates),
 }
+EXPORT_TEMPLATES = {"extras.exporttemplate": ContentKind("export templates", "export_templates", import_templates)}

@@ -148,7 +148,10 @@ class ProvidedContents(fields.ListValue):
 def _provided_contents(registry: Registry, endpoint: Endpoint) -> fields.Field:
     name = "provided_contents"
     titles = {label: kind.title for label, kind in sorted(content_kinds(registry).items())}
-    openapi = {"type": "array", "items": {"type": "string", "enum": list(titles)}}
+    kind: dict[str, Any] = {"type": "string", "enum": list(titles)}
+    if registry.unserved:  # repositories may have kinds of disabled features
+        del kind["enum"]
+    openapi = {"type": "array", "items": kind}
     info = column_info(endpoint.table.c[name])
     return ProvidedContents(name=name, attribute=name, info=info, titles=titles, openapi=openapi)
 
@@ -173,8 +176,8 @@ git_repositories = Resource(
 def owned_by_repositories(registry: Registry) -> Iterable[GenericCascade]:
     """Returns the cascades of a repository: the objects that it owns are deleted with it."""
     kinds = content_kinds(registry)
-    for endpoint in registry.endpoints.values():
-        if endpoint.label in kinds and "owner_object_id" in endpoint.table.c:
+    for endpoint in registry.stored():
+        if (endpoint.label in kinds or endpoint.label in registry.unserved) and "owner_object_id" in endpoint.table.c:
             yield GenericCascade(
                 endpoint.table,
                 "owner_content_type",

@@ -83,7 +83,7 @@ class ContentKind:
 
 def content_kinds(registry: Registry) -> dict[str, ContentKind]:
     """Returns the kinds of contents of all packages by label, in the order in which a sync imports them."""
-    kinds: dict[str, ContentKind] = {}
-    for contributed in reversed(registry.hooks.netinv_git_content_kinds(registry=registry)):
-        kinds |= contributed
-    return kinds
+    by_package: dict[str, dict[str, ContentKind]] = {}
+    for package, contributed in registry.call_each("netinv_git_content_kinds", registry=registry):
+        by_package.setdefault(package, {}).update(contributed)
+    return {label: kind for kinds in reversed(by_package.values()) for label, kind in kinds.items()}

@@ -14,7 +14,7 @@ from pyramid.response import Response
 from netinv_core.auth import permissions
 from netinv_core.errors import Conflict, Denied, NotFound
 from netinv_core.http.actions import documented
-from netinv_core.http.openapi_parameters import query
+from netinv_core.http.query_parameters import query
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.views import no_content
 from netinv_core.models.base import table_of

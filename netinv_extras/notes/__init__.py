@@ -13,7 +13,7 @@ from netinv_core import fields
 from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import openapi_parameters, views
+from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.models.base import ChangeLogged, Organizational
@@ -90,9 +90,9 @@ notes_url = FieldFactory("notes_url", _notes_url)
 
 
 _QUERY = [
-    openapi_parameters.query("fields", {"type": "string"}, "Names of members to show, separated by commas."),
-    openapi_parameters.query("include", {"type": "string", "enum": ["etag"]}, "Adds the ETag of each note."),
-    *openapi_parameters.PAGING,
+    query_parameters.query("fields", {"type": "string"}, "Names of members to show, separated by commas."),
+    query_parameters.query("include", {"type": "string", "enum": ["etag"]}, "Adds the ETag of each note."),
+    *query_parameters.PAGING,
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netinv_core.auth.identity import Identity
-from netinv_core.changelog.record_ids import new_record_ids
+from netinv_core.changelog.change_set import new_record_ids
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_testing import Api, Service

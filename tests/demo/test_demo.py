@@ -22,6 +22,7 @@ from netinv_demo.size import MAX_DEVICES, MIN_DEVICES, Size
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner
 from netinv_testing import Api, Service
+from netinv_web.testing import Browser
 from tests.support.databases import migrated_database
 from tests.support.jobs import logs, result, work
 
@@ -311,3 +312,17 @@ def test_a_seed_gives_the_same_plan_each_time_and_another_seed_another_one() -> 
         return [(device.name, device.model.model) for device in planned(500, seed).devices]
 
     assert described(7) == described(7) != described(8)
+
+
+def test_it_is_refused_where_a_feature_is_disabled_whose_objects_it_has(fresh: Service) -> None:
+    """Nothing is loaded, and the sentence names the resource. Without jobs, the home page has no button for it."""
+    without = Service(fresh.engine, {"netinv.disabled_features": "extras.notes extras.jobs"})
+    with (
+        without.unit_of_work() as uow,
+        pytest.raises(
+            generator.CannotLoadError, match=r"^the demo inventory has objects of disabled features: extras\.note$"
+        ),
+    ):
+        generator.check_empty(uow)
+    shown = ["Load the demo inventory" in Browser(each, each.admin).get("/").words for each in (fresh, without)]
+    assert shown == [True, False]

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.fields import Choice, Field, Reference, ToMany, Value
+from netinv_core.fields import Choice, ContentTypeList, Field, Reference, Status, ToMany, Value
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_testing import Api, Service
@@ -24,6 +24,7 @@ Population = dict[str, list[str]]  # ids by label
 Broken = tuple[tuple[str, int], dict[str, Any]]  # a rule, by the label of its model and its place; errors by id
 MOVES = st.lists(st.tuples(st.integers(0, 999), st.integers(0, 999), st.integers(0, 999)), min_size=1, max_size=12)
 
+STATUSES: list[str] = []  # slugs of the statuses of the population
 
 PHASES = [Phase.explicit, Phase.generate]  # objects keep accepted changes, so an example does not shrink
 
@@ -44,22 +45,35 @@ class Populated:
         self.ids.setdefault(label, []).append(key)
         return key
 
+    def add_statuses(self) -> str:
+        """Creates two statuses for every model with one; returns the slug of the first."""
+        with self.service.unit_of_work() as uow:
+            labels = [
+                label
+                for label, endpoint in uow.registry.endpoints.items()
+                if any(isinstance(field, Status) for field in endpoint.writable.values())
+            ]
+        keys = [self.add("extras.status", content_types=labels) for _ in range(2)]
+        STATUSES[:] = [self.api.get(f"/api/extras/statuses/{key}/")["slug"] for key in keys]
+        return STATUSES[0]
+
     def side(self, shared: dict[str, str], number: int) -> None:
         """A site and what is there: racks, a chassis of two devices with ports and addresses, a virtual machine."""
         add = self.add
-        site = add("dcim.site", status="active")
+        site = add("dcim.site", status=shared["status"])
         place = {
             "site": site,
-            "location": add("dcim.location", location_type=shared["type"], site=site, status="active"),
+            "location": add("dcim.location", location_type=shared["type"], site=site, status=shared["status"]),
         }
         group = add("dcim.rackgroup", **place)
-        rack = add("dcim.rack", group=group, status="active", **place)
+        rack = add("dcim.rack", group=group, role=add("dcim.rackrole"), status=shared["status"], **place)
         panel = add("dcim.powerpanel", rack_group=group, **place)
-        add("dcim.powerfeed", power_panel=panel, rack=rack, status="active")
-        vlan = add("ipam.vlan", vid=number + 2, status="active", **place)
-        add("ipam.vlan", vid=number + 2, status="active", site=site, group=add("ipam.vlangroup", **place))
+        add("dcim.powerfeed", power_panel=panel, rack=rack, status=shared["status"])
+        vlan = add("ipam.vlan", vid=number + 2, role=add("ipam.role"), status=shared["status"], **place)
+        add("ipam.prefix", prefix=f"198.18.{number}.0/24", vlan=vlan, status=shared["status"], **place)
+        add("ipam.vlan", vid=number + 2, status=shared["status"], site=site, group=add("ipam.vlangroup", **place))
         add("dcim.rackreservation", rack=rack, units=[1, 2], user=shared["user"], description="Reserved")
-        circuit = {"provider": shared["provider"], "type": shared["circuit_type"], "status": "active"}
+        circuit = {"provider": shared["provider"], "type": shared["circuit_type"], "status": shared["status"]}
         circuit_id = add("circuits.circuit", cid=self.service.unique(), **circuit)
         add("circuits.circuittermination", circuit=circuit_id, term_side="A", **place)
         network = add("circuits.providernetwork", provider=shared["provider"])
@@ -68,29 +82,34 @@ class Populated:
         for position in (1, 2):
             kind = {"device_type": shared["device_type"], "device_role": shared["role"], "rack": rack}
             membership = {"virtual_chassis": chassis, "vc_position": position}
-            members.append(add("dcim.device", status="active", **kind, **membership, **place))
-        lag = add("dcim.interface", device=members[0], type="lag", status="active")
+            members.append(add("dcim.device", status=shared["status"], **kind, **membership, **place))
+        lag = add("dcim.interface", device=members[0], type="lag", status=shared["status"])
         for member in members:
-            port = {"device": member, "status": "active"}
+            port = {"device": member, "status": shared["status"]}
             add("dcim.interface", type="1000base-t", lag=lag, mode="tagged", tagged_vlans=[vlan], **port)
             parent = add("dcim.interface", type="1000base-t", mode="access", untagged_vlan=vlan, **port)
             child = add("dcim.interface", type="virtual", parent_interface=parent, **port)
-            self.give_address("dcim.device", member, "dcim.interface", child, f"198.18.{number}.{len(self.ids)}/24")
+            self.give_address(
+                "dcim.device", member, "dcim.interface", child, f"198.18.{number}.{len(self.ids)}/24", shared
+            )
             rear = add("dcim.rearport", device=member, type="8p8c")
             add("dcim.frontport", device=member, type="8p8c", rear_port=rear)
             add("dcim.poweroutlet", device=member, power_port=add("dcim.powerport", device=member))
             add("ipam.service", device=member, protocol="tcp", ports=[22])
         cluster = add("virtualization.cluster", type=shared["cluster_type"], **place)
-        machine = add("virtualization.virtualmachine", cluster=cluster, role=shared["role"], status="active")
-        nic = add("virtualization.vminterface", virtual_machine=machine, status="active")
+        machine = add("virtualization.virtualmachine", cluster=cluster, role=shared["role"], status=shared["status"])
+        nic = add("virtualization.vminterface", virtual_machine=machine, status=shared["status"])
         self.give_address(
-            "virtualization.virtualmachine", machine, "virtualization.vminterface", nic, f"198.19.{number}.1/24"
+            "virtualization.virtualmachine", machine, "virtualization.vminterface", nic, f"198.19.{number}.1/24", shared
         )
 
-    def give_address(self, owner_label: str, owner: str, label: str, interface: str, address: str) -> None:
+    def give_address(
+        self, owner_label: str, owner: str, label: str, interface: str, address: str, shared: dict[str, str]
+    ) -> None:
         """Assigns an address to an interface, which becomes the primary one of its owner."""
         assignment = {"assigned_object_type": label, "assigned_object_id": interface}
-        key = self.add("ipam.ipaddress", address=address, status="active", **assignment)
+        own = {"status": shared["status"]}
+        key = self.add("ipam.ipaddress", address=address, **own, **assignment)
         with self.service.unit_of_work() as uow:
             path = uow.registry[owner_label].path
         self.api.patch(f"{path}{owner}/", {"primary_ip4": key})
@@ -106,6 +125,7 @@ def population(service: Service) -> Population:
         "dcim.rack",
         "dcim.rackgroup",
         "dcim.powerpanel",
+        "ipam.prefix",
         "ipam.vlan",
         "virtualization.cluster",
         "ipam.vlangroup",
@@ -114,6 +134,7 @@ def population(service: Service) -> Population:
     shared = {
         "type": made.add("dcim.locationtype", content_types=contents, nestable=True),
         "role": made.add("dcim.devicerole"),
+        "status": made.add_statuses(),
         "provider": made.add("circuits.provider"),
         "circuit_type": made.add("circuits.circuittype"),
         "user": str(service.api.get("/api/users/users/")["results"][0]["id"]),
@@ -121,6 +142,7 @@ def population(service: Service) -> Population:
         "device_type": made.add("dcim.devicetype", manufacturer=maker, model=service.unique(), u_height=0),
     }
     made.add("dcim.platform", manufacturer=maker)
+    made.add("dcim.devicerole", vm_role=False)
     for number in range(2):
         made.side(shared, number)
     return made.ids
@@ -128,6 +150,11 @@ def population(service: Service) -> Population:
 
 def values_of(field: Field, population: Population) -> list[Any]:
     """The values that a change may give to a field; none for fields that refer to nothing."""
+    if isinstance(field, Status):
+        return STATUSES
+    if isinstance(field, ContentTypeList):
+        labels = sorted(population)
+        return [labels, *([*labels[:place], *labels[place + 1 :]] for place in range(len(labels)))]
     if isinstance(field, Reference | ToMany):
         target = field.target
         keys: list[Any] = list(population.get(target.label, ())) if target is not None else []

@@ -146,6 +146,19 @@ def test_delete_of_a_detail_path_is_204_without_data(api: Api, tenants: list[Any
     assert len(now(api, tenants)) == 2
 
 
+@pytest.mark.parametrize("body", [b"{}", b'[{"id": 1}]', b"x"])
+def test_a_body_of_a_delete_of_one_object_is_ignored_or_refused(
+    service: Service, api: Api, tenants: list[Any], body: bytes
+) -> None:
+    """DELETE detail: no body allowed. It changes nothing; where bodies are strict it is 400 and deletes nothing."""
+    with service.configured(strict_bodies=True):
+        refused = api.send("DELETE", tenants[0]["url"], body, status=400).json
+        assert refused == {"non_field_errors": ["DELETE of one object takes no body."]}
+    assert len(now(api, tenants)) == 3
+    api.send("DELETE", tenants[0]["url"], body, status=204)
+    assert len(now(api, tenants)) == 2
+
+
 # -- OPTIONS
 
 

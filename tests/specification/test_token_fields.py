@@ -121,6 +121,17 @@ def test_a_user_gets_a_token_for_basic_credentials(service: Service) -> None:
     assert user.username in made["display"]
 
 
+@pytest.mark.parametrize("version", [None, "1.2", "1.6"])
+def test_provisioning_answers_at_every_version(service: Service, version: str | None) -> None:
+    """As the reference service does: a request without a version has version 1.2."""
+    headers = basic(service.admin, service.admin.password)
+    if version is not None:
+        headers |= {"Accept": f"application/json; version={version}"}
+    made = service.anonymous.send("POST", TOKENS, headers=headers, version=None, status=201)
+    assert made.headers["API-Version"] == (version or "1.2")
+    assert HEXADECIMAL.fullmatch(made.json["key"])
+
+
 @pytest.mark.parametrize("version", ["1.3", "1.4"])
 def test_provisioning_is_available_from_version_1_3(service: Service, version: str) -> None:
     """Token provisioning: available from API version 1.3."""

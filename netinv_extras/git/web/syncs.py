@@ -13,6 +13,7 @@ from netinv_core.http.views import key_of
 from netinv_extras.git import views as git_views
 from netinv_web import notices
 from netinv_web.cells import EMPTY, time_markup
+from netinv_web.extensions import Panel
 from netinv_web.menu import may
 from netinv_web.pages import fragment, see_other
 
@@ -49,3 +50,13 @@ def sync(request: Request) -> Response:
     message = git_views.ask(request)["message"]
     path = f"/extras/git-repositories/{key_of(request)}/"
     return notices.add(request, see_other(path), notices.Notice(message))
+
+
+PANEL = Panel("sync", "Synchronisation", panel, template=TEMPLATE, position=100)
+
+
+def includeme(config: Any) -> None:
+    """Adds the pages."""
+    add, resource = config.add_netinv_page, "extras/git-repositories"
+    add("/extras/git-repositories/{id}/sync/", sync, permission="change", methods=["POST"], resource=resource)
+    add("/extras/git-repositories/{id}/sync-state/", show, permission="view", resource=resource)

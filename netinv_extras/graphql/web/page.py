@@ -10,6 +10,7 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import RequestError
 from netinv_core.http.serialization import dumps
 from netinv_web.pages import form_of, page, query_text
@@ -100,3 +101,8 @@ def _arguments(arguments: Mapping[str, Any]) -> str:
     texts = [f"{name}: {argument.type}" for name, argument in islice(arguments.items(), MAX_ARGUMENTS)]
     more = len(arguments) - len(texts)
     return ", ".join(texts) + (f", and {more} more" if more else "")
+
+
+def includeme(config: Any) -> None:
+    """Adds the page."""
+    config.add_netinv_page(PATH, show, permission=API_ACCESS, methods=["GET", "POST"], read_only=True)

@@ -12,6 +12,7 @@ from pyramid.response import Response
 from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound, error_text
+from netinv_core.http.traversal import root_of
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
@@ -91,3 +92,11 @@ def show(request: Request) -> Response:
         response.status_int = 422
         return response
     return see_other(f"{object_path(endpoint, key)}notes/")
+
+
+def includeme(config: Any) -> None:
+    """Adds the page, for the resources of every application."""
+    for app in config.registry.netinv.apps.values():
+        path = f"{app.path.removeprefix('/api')}{{model}}/{{id}}/notes/"
+        options = {"factory": root_of(app), "traverse": "/{model}/{id}"}
+        config.add_netinv_page(path, show, permission="view", methods=["GET", "POST"], **options)

@@ -15,6 +15,7 @@ from netinv_core.tabular.cells import text_of
 from netinv_extras.plans import applying
 from netinv_extras.plans.models import LABEL, PENDING
 from netinv_web import notices
+from netinv_web.extensions import Panel
 from netinv_web.pages import see_other
 
 TEMPLATE = "netinv_extras:plans/web/templates/plan_changes.jinja2"
@@ -53,3 +54,12 @@ def apply(request: Request) -> Response:
         text = ", ".join(names[:10])
         notice = notices.Notice(f"{error_text(body['detail'])} {text}".strip())
     return notices.add(request, see_other(f"{uow.registry[LABEL].path.removeprefix('/api')}{key}/"), notice)
+
+
+PANEL = Panel("changes", "Changes", panel, side="main", template=TEMPLATE, position=100)
+
+
+def includeme(config: Any) -> None:
+    """Adds the page."""
+    path = "/extras/plans/{id}/apply/"
+    config.add_netinv_page(path, apply, permission="view", methods=["POST"], resource="extras/plans")

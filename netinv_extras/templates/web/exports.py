@@ -31,8 +31,8 @@ def template_names(uow: UnitOfWork, endpoint: Endpoint) -> list[str]:
     """The names of the templates, none for users who may view no templates. They come from the configuration's cache,
     unless constraints limit which of them the user may view.
     """
-    templates, label = uow.registry[LABEL], endpoint.label
-    if not (has_pages(endpoint) and may(uow, templates, "view")):
+    templates, label = uow.registry.get(LABEL), endpoint.label
+    if templates is None or not (has_pages(endpoint) and may(uow, templates, "view")):
         return []
     limits = permissions.visible(uow, templates, _table)
     if limits:

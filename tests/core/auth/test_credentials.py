@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.http import openapi
 from netinv_core.http.versions import NEWEST
+from netinv_openapi import documents
 from netinv_testing import Api, Service
 from netinv_testing.client import NOTHING
 
@@ -39,7 +39,7 @@ def paths(service: Service) -> list[str]:
             ids[whole] = str(objects[0]["id"]) if objects and "id" in objects[0] else NOBODY
         return ids[whole]
 
-    documented = [f"/api{path}" for path in openapi.document(service.registry, NEWEST)["paths"]]
+    documented = [f"/api{path}" for path in documents.document(service.registry, NEWEST)["paths"]]
     found = [re.sub(r"\{\w+\}", key(path) if "{" in path else "", path) for path in documented]
     pages = [path for app in service.registry.apps.values() for path in app.views]
     return [*dict.fromkeys([*found, *pages, "/api/", "/api/status/", "/metrics"])]

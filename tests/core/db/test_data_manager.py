@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 import transaction
 
-from netinv_core.db.data_manager import join_transaction
+from netinv_core.db.data_manager import joined_session
 from netinv_core.db.engine import engine_from, session_factory
 
 
@@ -16,8 +16,7 @@ def test_deadlocks_of_mysql_are_retried_once_its_engine_is_there(number: int, ex
     engine_from("mysql+pymysql://nobody@127.0.0.1:1/none").dispose()
     manager = transaction.TransactionManager(explicit=True)
     manager.begin()
-    session = session_factory(sa.create_engine("sqlite://"))()
-    join_transaction(session, manager)
+    session = joined_session(session_factory(sa.create_engine("sqlite://")), manager)
     session.execute(sa.text("SELECT 1"))
     error = sa.exc.OperationalError("SELECT 1", {}, pymysql.err.OperationalError(number, "an error"))
     assert bool(manager.get().isRetryableError(error)) is expected

@@ -13,8 +13,8 @@ import yaml
 from openapi_spec_validator import validate
 from webob import Request, Response
 
-from netinv_core.http import openapi
 from netinv_core.http.versions import DEFAULT, NEWEST, SUPPORTED
+from netinv_openapi import documents
 from netinv_testing import Api, Case, Service
 from tests.support.contract import every_resource
 from tests.support.openapi_validation import errors_of
@@ -92,7 +92,7 @@ def test_actions_are_described(service: Service, document: Get) -> None:
     path = document(NEWEST)["paths"]["/tenancy/tenants/{id}/notes/"]
     assert set(path) == {"get", "post"}
     assert path["post"]["operationId"] == "tenancy_tenants_notes_create"
-    assert openapi.document(service.registry, NEWEST) == document(NEWEST)
+    assert documents.document(service.registry, NEWEST) == document(NEWEST)
 
 
 @pytest.mark.parametrize("label", every_resource())

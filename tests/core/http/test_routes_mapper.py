@@ -12,7 +12,7 @@ from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 from pyramid.urldispatch import RoutesMapper
 
-from netinv_core.http.routes_mapper import PrefixRoutesMapper
+from netinv_core.http.traversal import PrefixRoutesMapper
 from netinv_testing import Service
 
 pytestmark = pytest.mark.any_database

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from netinv_extras import checks
+from netinv_extras.config_contexts import limits
 from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
 
 CONTEXTS, DEVICES = "/api/extras/config-contexts/", "/api/dcim/devices/"
+CHANGES = "/api/extras/object-changes/"
 MACHINES = "/api/virtualization/virtual-machines/"
 RESOURCES = {
     "regions": "dcim/regions",
@@ -160,8 +161,8 @@ def test_a_context_whose_last_object_was_deleted_applies_to_nothing_and_says_so(
         assert applying(api, item, word) == [set(), set()]
     page = browser.get(f"/extras/config-contexts/{made['tenants']['id']}/").words
     assert "applies to nothing: the last object of Tenants was deleted" in page
-    monkeypatch.setattr(checks, "MAX_LISTED", 10_000)
-    found = checks.config_contexts(service.engine)
+    monkeypatch.setattr(limits, "MAX_LISTED", 10_000)
+    found = limits.check(service.engine)
     assert found.level == "warning" and f"{made['tenants']['name']} (tenants)" in found.message
     for number, (scope, context) in enumerate(made.items()):
         read = api.get(context["url"])
@@ -184,4 +185,23 @@ def test_a_lost_scope_limits_again_once_it_has_an_object(
     api.patch(context["url"], {"platforms": {"add": [here["platforms"]["id"]]}})
     assert applying(api, device, word)[0] == {"0"}
     api.patch(context["url"], {"platforms": {"remove": [here["platforms"]["id"]]}})
+    assert applying(api, device, word)[0] == {"0"}
+
+
+def test_a_context_restored_after_its_scope_was_lost_applies_to_nothing(
+    api: Api, unique: Unique, targets: Any, within: Any, contexts: Any
+) -> None:
+    """Its record has no object of the scope; that it was limited is kept with the record, hidden from answers."""
+    word, here, doomed = unique(), targets(), targets()
+    (device, _), *_ = within(here)
+    (context,) = contexts(word, [names_of(doomed, ["platforms"])])
+    api.delete(doomed["platforms"]["url"])
+    assert applying(api, device, word)[0] == set()
+    api.delete(context["url"])
+    change = api.get(CHANGES, {"changed_object_id": context["id"], "action": "delete"})["results"][0]
+    assert "limited_by" not in api.send("GET", change["url"]).text
+    api.post(f"{CHANGES}{change['id']}/revert/", status=200)
+    assert api.get(context["url"])["platforms"] == []
+    assert applying(api, device, word)[0] == set()
+    api.patch(context["url"], {"platforms": []})
     assert applying(api, device, word)[0] == {"0"}

@@ -1,0 +1,180 @@
+"""Content negotiation and the check of the method, which Pyramid does around every view of the service.
+
+Every view declares ``permission``, the argument of ``config.add_view``: a permission on the resource of the request's
+context (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.auth.security_policy`, or Pyramid's
+``NO_PERMISSION_REQUIRED``. A view without it is refused when the service is configured. The order of what runs around a
+view is in :data:`netinv_core.http.pipeline.PIPELINE`.
+
+The options of a view with a permission, all arguments of ``config.add_view``:
+
+=============  =======================================================================================================
+``allow``      value of the Allow header, or a function of the request that gives it (default: ``GET, HEAD, OPTIONS``)
+``offers``     media types of the answer beside JSON and HTML, or a function of the request that gives them
+``read_only``  the view writes nothing, whatever its method: no transaction, read-only tokens may use it, no dry run,
+               no Idempotency-Key
+``versioned``  ``False`` for files, which have no API versions and whose media type is their own
+=============  =======================================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pyramid.exceptions import ConfigurationError
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
+
+from netinv_core.caches import lru_cache
+from netinv_core.errors import BadRequest, NotAcceptable, NotAllowed, NotFound
+from netinv_core.http import versions
+from netinv_core.http.methods import allow_header
+from netinv_core.http.request_uow import Negotiation, negotiation_of
+from netinv_core.http.serialization import query_of
+
+READ_ONLY = allow_header(["GET"])
+OPTIONS = ("allow", "offers", "read_only", "versioned")  # of views
+# Values of the parameter ``format``.
+_FORMATS = {"": None, "json": versions.JSON, "csv": versions.CSV, "tsv": versions.TSV, "yaml": versions.YAML}
+_QUALITY = re.compile(r"[01](?:\.[0-9]{0,10})?")
+_LISTED = f"Supported versions are {', '.join(versions.SUPPORTED)}"
+View = Callable[[Any, Request], Response]
+
+
+def negotiated_view(view: View, info: Any) -> View:
+    """Deriver that negotiates media type and API version, and sets ``Allow``, ``Vary`` and ``API-Version``.
+
+    :raises ConfigurationError: for a view that declares no permission
+    """
+    permission = info.options.get("permission")
+    if info.exception_only or permission == NO_PERMISSION_REQUIRED:
+        return view
+    if permission is None:
+        raise ConfigurationError(
+            f"The view {info.original_view!r} declares no permission. Add the argument "
+            "permission= to its configuration: "
+            "the name of a permission, or pyramid.security.NO_PERMISSION_REQUIRED for a view that anyone may see."
+        )
+    return _negotiated(view, info.options)
+
+
+def _negotiated(view: View, options: Mapping[str, Any]) -> View:
+    allow, offers = _function(options.get("allow"), READ_ONLY), _function(options.get("offers"), ())
+    read_only, versioned = options.get("read_only", False), options.get("versioned", True)
+
+    def wrapper(context: Any, request: Request) -> Response:
+        headers = {"Allow": allow(request), **({"Vary": "Accept"} if versioned else {})}
+        request.add_response_callback(lambda _, response: response.headers.update(headers))
+        media_type, version = versions.JSON, versions.NEWEST
+        if versioned:
+            headers["API-Version"] = versions.DEFAULT  # of an answer that refuses the version
+            media_type, version = negotiate(request.headers.get("Accept"), query_of(request), offers(request))
+            headers["API-Version"] = version
+        request.netinv_negotiation = Negotiation(media_type, version, headers["Allow"], read_only)
+        return view(context, request)
+
+    return wrapper
+
+
+def method_checked_view(view: View, info: Any) -> View:
+    """Answers 405 to a method that is not in the Allow header, after the permission was checked."""
+    if info.exception_only or info.options.get("permission") == NO_PERMISSION_REQUIRED:
+        return view
+
+    def wrapper(context: Any, request: Request) -> Response:
+        allow = negotiation_of(request).allow
+        if request.method not in allow.split(", "):
+            raise NotAllowed(request.method, allow)
+        return view(context, request)
+
+    return wrapper
+
+
+def _function(option: Any, default: Any) -> Callable[[Request], Any]:
+    """An option as a function of the request."""
+    if callable(option):
+        function: Callable[[Request], Any] = option
+        return function
+    value = default if option is None else option
+    return lambda request: value
+
+
+def negotiate(accept: str | None, query: Mapping[str, list[str]], offers: Sequence[str] = ()) -> tuple[str, str]:
+    """The media type to answer with and the API version, from the Accept header and the query.
+
+    ``offers`` are media types of the path beside versions.JSON and versions.HTML.
+
+    :raises NotAcceptable: for a media type or Accept version that is not offered
+    :raises NotFound: for an ``api_version`` that is not supported, or an unknown ``format``
+    :raises BadRequest: when header and query ask for different versions
+    """
+    media, header_version = _accepted(accept, tuple(offers))
+    chosen = query.get("format", [""])[-1]
+    if chosen == "api":
+        raise NotAcceptable()
+    if chosen not in _FORMATS or _FORMATS[chosen] not in (None, versions.JSON, *offers):
+        raise NotFound()
+    media, version = _FORMATS[chosen] or media, chosen_version(header_version, query)
+    return media, versions.NEWEST if media in versions.TABLES else version
+
+
+def chosen_version(header_version: str | None, query: Mapping[str, list[str]]) -> str:
+    """The API version that header and query agree on; raises as :func:`negotiate` does."""
+    if header_version is not None and header_version not in versions.SUPPORTED:
+        raise NotAcceptable(f'Invalid version in "Accept" header. {_LISTED}')
+    if "api_version" not in query:
+        return header_version or versions.DEFAULT
+    query_version = query["api_version"][-1]
+    if query_version not in versions.SUPPORTED:
+        raise NotFound(f"Invalid version in query parameter. {_LISTED}")
+    if header_version is not None and header_version != query_version:
+        raise BadRequest('Version mismatch between "Accept" header and query parameter.')
+    return query_version
+
+
+@lru_cache("accepted media types", 200)
+def _accepted(accept: str | None, offers: tuple[str, ...]) -> tuple[str, str | None]:
+    """The best media range that is offered, and its ``version`` parameter."""
+    if not accept or not accept.strip():
+        return versions.JSON, None
+    ranges = sorted(media_ranges(accept), key=lambda item: -item[0])
+    for quality, media, version in ranges:
+        if not quality:  # q=0: not acceptable (RFC 9110, 12.4.2)
+            break
+        if media in (versions.JSON, "*/*", "application/*"):
+            return versions.JSON, version
+        if media in (versions.HTML, "text/*"):
+            return versions.HTML, version
+        if media in offers:
+            return media, version
+    if any(quality and media == versions.PROBLEM for quality, media, _ in ranges):
+        return versions.JSON, None
+    raise NotAcceptable()
+
+
+def media_ranges(accept: str) -> list[tuple[float, str, str | None]]:
+    """The media ranges of an Accept header in its order: quality, media type, ``version`` parameter; in one pass over
+    the header.
+
+    Malformed ranges are read as far as possible. ``webob.acceptparse`` rejects the whole header for one of them
+    (``version = 1.4``, ``q=1.5``), and takes 20 ms for a header of 4,000 characters.
+    """
+    ranges = []
+    for part in accept.split(","):
+        media, *parameters = part.split(";")
+        pairs = (item.partition("=") for item in parameters)
+        values = {name.strip().lower(): _unquoted(value.strip()) for name, equals, value in pairs if equals}
+        ranges.append((_quality(values.get("q", "")), media.strip().lower(), values.get("version")))
+    return ranges
+
+
+def _quality(text: str) -> float:
+    """The value of a ``q`` parameter; 1 if it is malformed."""
+    return float(text) if _QUALITY.fullmatch(text) else 1.0
+
+
+def _unquoted(value: str) -> str:
+    """A parameter's value without the quotes it may stand in (RFC 9110, 5.6.4)."""
+    return value[1:-1].replace("\\", "") if len(value) > 1 and value[0] == value[-1] == '"' else value

@@ -1,0 +1,43 @@
+"""Feature ``notes``: notes about objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from netinv_core.app import Feature
+from netinv_core.endpoint import Endpoint
+from netinv_core.hookspecs import hookimpl
+from netinv_core.models.base import Organizational
+from netinv_core.presentation import MenuSection
+from netinv_core.registry import Registry
+from netinv_core.resource import FieldFactory
+from netinv_extras import notes
+
+feature = Feature(
+    "notes",
+    "Notes",
+    [notes.notes],
+    includes=["netinv_extras.notes"],
+    menu=[MenuSection("Customization", ["notes"], icon="adjustments-horizontal", position=718)],
+)
+
+
+@hookimpl
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
+    """``notes_url`` on organizational resources."""
+    return [notes.notes_url] if issubclass(endpoint.model, Organizational) else []
+
+
+@hookimpl
+def netinv_web_includes(registry: Registry) -> Iterable[str]:
+    """The page that adds a note."""
+    return ["netinv_extras.notes.web.page"]
+
+
+@hookimpl
+def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The notes about an object."""
+    from netinv_extras.notes.web import page
+
+    return page.tabs_of(endpoint)

@@ -1,0 +1,73 @@
+"""Feature ``relationships``: relations between objects that users define."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from netinv_core.app import Feature
+from netinv_core.endpoint import Endpoint
+from netinv_core.hookspecs import hookimpl
+from netinv_core.models.base import Organizational
+from netinv_core.presentation import MenuSection
+from netinv_core.read.filters import Filter
+from netinv_core.registry import Registry
+from netinv_core.resource import FieldFactory, Rule
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.delete import GenericCascade
+from netinv_extras.relationships import associations, field, filters, models, validation
+
+feature = Feature(
+    "relationships",
+    "Relationships",
+    [models.relationships, associations.relationship_associations],
+    menu=[
+        MenuSection(
+            "Customization",
+            ["relationships", "relationship-associations"],
+            icon="adjustments-horizontal",
+            position=713,
+        )
+    ],
+)
+associations.register()
+
+
+@hookimpl
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
+    """``relationships`` on organizational resources."""
+    return [field.field] if issubclass(endpoint.model, Organizational) else []
+
+
+@hookimpl
+def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Filter]:
+    """``cr_…``."""
+    return filters.parameters(uow, endpoint) if models.NAME in endpoint.fields else {}
+
+
+@hookimpl
+def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
+    """Validation of associations that are written with an object."""
+    return [validation.rule(endpoint)] if models.NAME in endpoint.fields else []
+
+
+@hookimpl
+def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
+    """Deletes the associations of an object."""
+    return associations.generic_cascades
+
+
+@hookimpl
+def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The objects at the other ends."""
+    from netinv_extras.relationships.web import panel
+
+    return [panel.PANEL] if models.NAME in endpoint.fields else []
+
+
+@hookimpl
+def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
+    """A picker for each side of a relationship."""
+    from netinv_extras.relationships.web import controls
+
+    return controls.CONTROLS

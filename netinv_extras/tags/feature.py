@@ -1,0 +1,78 @@
+"""Feature ``tags``: tags of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from netinv_core.app import Feature
+from netinv_core.endpoint import Endpoint
+from netinv_core.hookspecs import hookimpl
+from netinv_core.models.base import Primary
+from netinv_core.presentation import MenuSection
+from netinv_core.registry import Registry
+from netinv_core.resource import FieldFactory
+from netinv_core.write.delete import GenericCascade
+from netinv_extras import tags
+from netinv_extras.config_contexts.scopes import Scope
+
+feature = Feature(
+    "tags",
+    "Tags",
+    [tags.tags],
+    menu=[MenuSection("Customization", ["tags"], icon="adjustments-horizontal", position=710)],
+)
+
+
+@hookimpl
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
+    """``tags`` on primary resources."""
+    return [tags.field] if issubclass(endpoint.model, Primary) else []
+
+
+@hookimpl
+def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
+    """Relation of primary objects to their tags."""
+    return {"tags": tags.relation(registry, endpoint)} if issubclass(endpoint.model, Primary) else {}
+
+
+@hookimpl
+def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """``tag`` on primary resources."""
+    return [tags.parameter] if issubclass(endpoint.model, Primary) else []
+
+
+@hookimpl
+def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
+    """Tags as a scope of config contexts."""
+    return [Scope("tags", "extras.tag", field="tags", by="slug", position=120)]
+
+
+@hookimpl
+def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
+    """Deletes the assignments of an object."""
+    return [tags.generic_cascade]
+
+
+@hookimpl
+def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The tags of an object."""
+    from netinv_extras.tags.web import parts
+
+    return [parts.PANEL] if parts.NAME in endpoint.fields else []
+
+
+@hookimpl
+def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adding tags to selected objects."""
+    from netinv_extras.tags.web import parts
+
+    return parts.actions_of(endpoint)
+
+
+@hookimpl
+def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
+    """A picker of tags."""
+    from netinv_extras.tags.web import parts
+
+    return parts.CONTROLS

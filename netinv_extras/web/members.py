@@ -1,0 +1,16 @@
+"""What the panels of several features share: reading a field of an object that is read on request, and a template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.uow import UnitOfWork
+
+FACT_GROUPS = "netinv_extras:web/templates/fact_groups.jinja2"
+
+
+def member(uow: UnitOfWork, endpoint: Endpoint, name: str, key: Any) -> Any:
+    """A field of an object that is read on request only."""
+    plan = endpoint.plan("full", frozenset(endpoint.fields) - {name})
+    return next((representation[name] for _, representation in plan.fetch(uow, [key])), {})
