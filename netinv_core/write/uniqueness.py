@@ -132,14 +132,16 @@ def _conflicts_in_memory(uow: UnitOfWork, endpoint: Endpoint, names: Names, draf
     return {draft for draft in drafts if any(draft[name] in keys for name, keys in new_targets.items())}
 
 
-def _conflicting(names: Names, drafts: Sequence[Draft], holders: Mapping[Values, set[Any]]) -> list[Draft]:
-    """Returns the drafts whose values another object has, or an earlier draft of the batch.
+def _conflicting(
+    names: Names, checked: Sequence[Draft], holders: Mapping[Values, set[Any]], batch: Sequence[Draft]
+) -> list[Draft]:
+    """Returns the ``checked`` drafts whose values another object has, or an earlier draft of them.
 
-    A value that the same batch takes away from its holder is free.
+    A value that a draft of the whole ``batch`` takes away from its holder is free.
     """
-    new_values = {draft.id: _values(draft, names) for draft in drafts if not draft.new}
+    new_values = {draft.id: _values(draft, names) for draft in batch if not draft.new}
     conflicting, claimed = [], set()
-    for draft in _changed(names, drafts):
+    for draft in _changed(names, checked):
         values = _values(draft, names)
         others = {key for key in holders.get(values, ()) if key != draft.id and new_values.get(key, values) == values}
         if others or values in claimed:
@@ -167,7 +169,7 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
         label = field.label or field.name.replace("_", " ")
         message = column_info(table.c[name]).taken_error or f"{endpoint.title} with this {label} already exists."
         valid = [draft for draft in drafts if field.name not in draft.errors]
-        for draft in _conflicting((name,), valid, holders[name,]):
+        for draft in _conflicting((name,), valid, holders[name,], drafts):
             draft.reject(field.name, message)
     valid = [draft for draft in drafts if not draft.errors]
     for names in sets:
@@ -179,7 +181,7 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
             for draft in valid
             if not (has_nullable and NON_FIELD in draft.errors) and must_be_sent <= draft.body.keys()
         ]
-        for draft in _conflicting(names, checked, holders[names]):
+        for draft in _conflicting(names, checked, holders[names], drafts):
             draft.reject(NON_FIELD, _message(endpoint, names))
 
 
@@ -225,7 +227,7 @@ def check_model_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
     for names in sets:
         fields = _model_level_fields(endpoint, names)
         valid = [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)]
-        for draft in _conflicting(names, valid, holders[names]):
+        for draft in _conflicting(names, valid, holders[names], drafts):
             draft.reject(*_model_level_error(endpoint, names))
 
 

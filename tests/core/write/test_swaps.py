@@ -129,6 +129,18 @@ def test_places_and_names_of_devices_are_exchanged(names: tuple[str, ...], devic
     exchanged(api, f"{DCIM}devices/", devices, *names)
 
 
+def test_a_place_is_free_when_its_holder_leaves_it_by_naming_a_part_of_its_place(devices: list[Any], api: Api) -> None:
+    """The item of the holder has no face, so the unique set of rack, position and face is not checked for it."""
+    path, (low, high, _) = f"{DCIM}devices/", devices
+    free = max(item["position"] for item in devices) + 2
+    for pair in ((low, high), (high, low)):
+        leaving, coming = pair
+        taken = api.get(f"{path}{leaving['id']}/")["position"]
+        moves = [{"id": leaving["id"], "position": free}, {"id": coming["id"], "position": taken, "face": "front"}]
+        api.patch(path, [{**item, "rack": low["rack"]["id"]} for item in moves])
+        api.patch(path, [{"id": item["id"], "position": item["position"]} for item in (low, high)])
+
+
 def test_the_master_of_a_chassis_is_exchanged_with_a_member(devices: list[Any], api: Api) -> None:
     api.patch(f"{DCIM}virtual-chassis/{devices[0]['virtual_chassis']['id']}/", {"master": devices[0]["id"]})
     exchanged(api, f"{DCIM}devices/", devices, "vc_position")
