@@ -14,6 +14,7 @@ from netinv_dcim.cabling.tracing import trace
 from netinv_dcim.rack_position import mounted
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name
 from netinv_dcim.rack_views.svg import Frame, Size, area
+from netinv_dcim.web import rack_elevations
 from netinv_web.extensions import Action, Panel, Tab
 
 ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
@@ -118,8 +119,43 @@ CONNECT = Action(
 )
 
 
+def _elevations_path(parameter: str) -> Any:
+    """Returns the function that leads to the elevations of the racks with an object."""
+    return lambda endpoint, item: f"{rack_elevations.PATH}?{urlencode({parameter: item['id']})}"
+
+
+def _planner_path(endpoint: Endpoint, rack: Mapping[str, Any]) -> str:
+    return f"{rack_elevations.PATH}?{urlencode({'id': rack['id'], '_face': 'both', '_plan': 1})}"
+
+
+def _list_path(endpoint: Endpoint, item: None) -> str:
+    return rack_elevations.PATH
+
+
+def _elevations_of(parameter: str) -> Action:
+    """The action that shows the racks with an object."""
+    path = _elevations_path(parameter)
+    return Action("elevations", "Rack elevations", path, further_permission=(RACK, "view"), icon="server-stack")
+
+
+RACK = "dcim.rack"
+PLAN = Action(
+    "plan",
+    "Plan moves",
+    _planner_path,
+    further_permission=("dcim.device", "change"),
+    icon="arrows-up-down",
+)
+ACTIONS: Mapping[str, Sequence[Action]] = {
+    RACK: [PLAN, Action("elevations", "Elevations", _list_path, scope="list", icon="server-stack")],
+    "dcim.site": [_elevations_of("site_id")],
+    "dcim.location": [_elevations_of("location_id")],
+    "dcim.rackgroup": [_elevations_of("group_id")],
+}
+
+
 def actions_of(endpoint: Endpoint) -> list[Action]:
-    """The actions of a resource: ports without a cable can be connected."""
+    """The actions of a resource: ports without a cable can be connected, devices in racks moved."""
     if not issubclass(endpoint.model, Cabled) or endpoint.resource.of is not None:
-        return []
+        return [*ACTIONS.get(endpoint.label, ())]
     return [CONNECT]

@@ -1,45 +1,52 @@
 """The page ``/dcim/rack-elevations/``: drawings of many racks beside each other, with the filters of the list of racks.
 
 The drawings are SVG elements of the page, so that devices are links and colours follow the user's theme. Their number
-of statements does not depend on the number of racks.
+of statements does not depend on the number of racks. With a plan of moves (:mod:`netinv_dcim.web.rack_plan`) the racks
+are shown as they would be after it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyramid.request import Request
+from pyramid.response import Response
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.errors import Invalid
-from netinv_core.fields.images import MEDIA
+from netinv_core.errors import Conflict, Invalid, error_text
 from netinv_core.read.listing import Slice
 from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
 from netinv_core.uow import UnitOfWork
+from netinv_dcim.devices import Device
 from netinv_dcim.power import PowerFeed
 from netinv_dcim.rack_position import Mounted, mounted
 from netinv_dcim.rack_utilization import Share, power_of, units_of
-from netinv_dcim.rack_views.drawing_data import device_details, device_rows, reservations, visible
-from netinv_dcim.rack_views.svg import FADED, RAIL, DeviceDetails, Frame, Reserved, Size, area, runs
-from netinv_dcim.rack_views.svg_text import colored, fitted, readable_on
-from netinv_web import static_files
+from netinv_dcim.rack_views.drawing_data import device_rows, reservations, visible
+from netinv_dcim.rack_views.svg import Frame
+from netinv_dcim.web import rack_plan
+from netinv_dcim.web.rack_drawings import SIZE, Contents, Drawing, Shown, boxes, layer, targets
+from netinv_dcim.web.rack_plan import RackPlan
+from netinv_web import notices, static_files
 from netinv_web.lists import filter_text
 from netinv_web.lists.facets import facet_names
 from netinv_web.lists.filter_bar import chips_of
 from netinv_web.lists.filter_form import form_of, groups_of, submitted
 from netinv_web.lists.list_query import ListQuery, query_of
 from netinv_web.lists.listing import FACETS, Pages, facets_at, matches_of, page_of
+from netinv_web.menu import may
 from netinv_web.pages import fragment, query_text, see_other
 
 PATH = "/dcim/rack-elevations/"
 TEMPLATE = "netinv_dcim:web/templates/rack_elevations.jinja2"
+PART = "netinv_dcim:web/templates/rack_elevations_part.jinja2"
 PAGE_SIZES = (20, 50, 100)
 FACES = ("front", "rear")
 LEGEND, GAP = 24, 10  # pixels: the column of unit numbers, and the space between two faces
-SIZE = Size(unit_width=168, unit_height=18, legend_width=0)
 # What the racks of a page are grouped by: the title, and the names that the list is ordered by.
 GROUPINGS: Mapping[str, tuple[str, Sequence[str]]] = {
     "site": ("Site", ["site", "name"]),
@@ -50,65 +57,77 @@ GROUPINGS: Mapping[str, tuple[str, Sequence[str]]] = {
 _MEMBERS = ("id", "display", "u_height", "desc_units", "site", "location", "group", "role", "tenant", "status")
 
 
-class Place(NamedTuple):
-    """A rectangle of a drawing, in pixels."""
-
-    x: int
-    y: int
-    width: int
-    height: int
-
-
 @dataclasses.dataclass(frozen=True)
-class Box:
-    """What is drawn at a place. ``lines`` are its tooltip; ``label`` is shortened to the width.
+class TrayItem:
+    """A device that is not mounted; ``path`` chooses it."""
 
-    ``kind`` is the class of the rectangle. ``path`` is the page of the device, ``picture`` the path of its image.
-    """
-
+    id: str
+    name: str
     kind: str
-    place: Place
-    lines: Sequence[str]
-    label: str = ""
-    path: str = ""
-    fill: str = ""
-    ink: str = ""
-    picture: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class Drawing:
-    """One face of a rack: the boxes from back to front."""
-
-    face: str
-    boxes: Sequence[Box]
+    height: int
+    rack: str
+    path: str
 
 
 @dataclasses.dataclass(frozen=True)
 class RackView:
-    """A rack of the page. ``scale`` names the column of unit numbers that racks of its kind share."""
+    """A rack of the page. ``scale`` names the column of unit numbers that racks of its kind share. ``added_power`` are
+    the watts of ``power`` that planned moves add.
+    """
 
     rack: Mapping[str, Any]
     scale: str
     drawings: Sequence[Drawing]
     units: Share
     power: Share | None
+    added_power: int = 0
 
 
 def show(request: Request) -> Any:
-    """The page, or its counts by value (``_part=facets``)."""
+    """The page, or the part that ``_part`` names; a POST applies the plan."""
     uow, endpoint = request.uow, request.context.endpoint
     query = query_of(request)
-    following = submitted(request, endpoint, query)
+    following = submitted(request, endpoint, query) or rack_plan.entered(query)
     if following is not None:
         return see_other(following.url)
-    if query_text(request, "_part") == "facets":
+    part = query_text(request, "_part")
+    if part == "facets":
         return fragment(request, FACETS, {"facets": facets_at(request, endpoint, query)})
-    faces, grouping, pictures = _choices(request)
+    plan = _plan(request, query)
+    if request.method == "POST":
+        return _apply(request, plan)
+    values = _values(request, endpoint, query, plan)
+    values["may_plan"] = may(uow, uow.registry.of_model(Device), "change")
+    return fragment(request, PART, values) if part == "list" else values
+
+
+def _plan(request: Request, query: ListQuery) -> RackPlan | None:
+    """The plan of the page; ``None`` for a page that only shows racks."""
+    is_planning = request.method == "POST" or any(query.values(name) for name in (rack_plan.PLANNING, rack_plan.MOVE))
+    return rack_plan.plan_of(request, query) if is_planning else None
+
+
+def _apply(request: Request, plan: RackPlan | None) -> Response:
+    """Applies a plan; when moves of it are refused, the page says which."""
+    if plan is None or not plan.moves:
+        return see_other(query_of(request).url)
+    try:
+        return rack_plan.apply(request, plan)
+    except (Conflict, Invalid) as error:
+        notice = notices.Notice(f"No device was moved. {error_text(error.body)}", "danger")
+        return notices.add(request, see_other(plan.query.url), notice)
+
+
+def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPlan | None) -> dict[str, Any]:
+    """The values of the template."""
+    uow = request.uow
+    face, grouping, pictures = _choices(request)
     number, size = page_of(request, default_size=PAGE_SIZES[0])
-    window = Slice(size, (number - 1) * size)
-    matches = matches_of(uow, endpoint, _ordered(query, grouping), window)
-    racks = views_of(uow, endpoint, matches.keys, faces, pictures=pictures)
+    matches = matches_of(uow, endpoint, _ordered(query, grouping), Slice(size, (number - 1) * size))
+    shown = Shown(face, pictures, query, rack_plan.chosen(uow, query) if plan is not None else None, plan is not None)
+    with rack_plan.tried(request, plan) if plan is not None else contextlib.nullcontext(uow) as tried:
+        racks = views_of(tried, endpoint, matches.keys, shown, plan.added_power if plan is not None else {})
+        tray = tray_of(tried, racks, query) if plan is not None else ()
     return {
         "endpoint": endpoint,
         "listed": endpoint,
@@ -116,10 +135,16 @@ def show(request: Request) -> Any:
         "groups": [(name, list(group)) for name, group in itertools.groupby(racks, lambda view: _name(view, grouping))],
         "scales": sorted({(view.scale, view.rack["u_height"], view.rack["desc_units"]) for view in racks}),
         "size": SIZE,
-        "faces": _links(query, "_face", faces, [("Front", "front"), ("Rear", "rear"), ("Both", "both")]),
+        "faces": _links(query, "_face", face, [("Front", "front"), ("Rear", "rear"), ("Both", "both")]),
         "groupings": _links(query, "_by", grouping, [(title, name) for name, (title, _) in GROUPINGS.items()]),
         "pictures": query.without("_pictures") if not pictures else query.with_values("_pictures", ["0"]),
         "with_pictures": pictures,
+        "plan": plan,
+        "chosen": shown.chosen,
+        "tray": tray,
+        "plan_path": query.with_values(rack_plan.PLANNING, ["1"]).url,
+        "finished": rack_plan.finished(query),
+        "unchosen": query.without(rack_plan.SELECT),
         "pages": Pages(number, size, matches.count),
         "page_sizes": PAGE_SIZES,
         "error": matches.error,
@@ -129,10 +154,29 @@ def show(request: Request) -> Any:
         "filter_text": filter_text.written(query.filters),
         "legend": LEGEND,
         "gap": GAP,
-        "has_facets": bool(facet_names(endpoint)) and matches.count > 0,
+        "has_facets": bool(facet_names(endpoint)) and matches.count > 0 and plan is None,
         "list_path": dataclasses.replace(query.only_filters(), path="/dcim/racks/").url,
         "style": static_files.path_of(request, "elevations.css", "dcim"),
+        "script": static_files.path_of(request, "planner.js", "dcim"),
     }
+
+
+def tray_of(uow: UnitOfWork, racks: Sequence[RackView], query: ListQuery) -> list[TrayItem]:
+    """The devices that are not mounted, in the racks of the page and at their sites: one statement."""
+    names = {str(view.rack["id"]): view.rack["display"] for view in racks}
+    keys = [uuid.UUID(key) for key in names]
+    sites = [uuid.UUID(str(view.rack["site"]["id"])) for view in racks]
+    return [
+        TrayItem(
+            str(row.id),
+            row.name or row.model,
+            f"{row.model}, {row.u_height} U",
+            row.u_height,
+            names.get(str(row.rack_id), "no rack"),
+            query.with_values(rack_plan.SELECT, [str(row.id)]).url,
+        )
+        for row in rack_plan.unmounted(uow, keys, sites)
+    ]
 
 
 def _choices(request: Request) -> tuple[str, str, bool]:
@@ -172,14 +216,18 @@ def _name(view: RackView, grouping: str) -> str:
     return str(value["display"]) if value else f"No {GROUPINGS[grouping][0].lower()}"
 
 
-def views_of(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], face: str, *, pictures: bool) -> list[RackView]:
-    """The racks with these ids, in this order, with the drawings of their faces: five statements."""
+def views_of(
+    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], shown: Shown, added_power: Mapping[Any, int]
+) -> list[RackView]:
+    """The racks with these ids, in this order, with the drawings of their faces: five statements.
+
+    :param added_power: watts that planned moves add, by rack
+    """
     racks = dict(endpoint.custom_plan(("elevations",), _read_rack).fetch(uow, keys))
     devices = mounted(uow, list(racks))
     rows = device_rows(uow, list(devices))
     reserved = reservations(uow, list(racks))
-    feeds = visible(uow, PowerFeed)
-    power = power_of(uow, racks, feeds)
+    power = power_of(uow, racks, visible(uow, PowerFeed))
     inside: dict[Any, list[Mounted]] = {}
     for device in devices.values():
         inside.setdefault(device.rack, []).append(device)
@@ -189,14 +237,17 @@ def views_of(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], face: str
         if rack is None:
             continue
         frame = Frame("", rack["u_height"], rack["desc_units"])
-        present, kept = inside.get(key, []), reserved.get(key, [])
+        contents = Contents(key, frame, inside.get(key, []), rows, reserved.get(key, []))
         drawings = [
-            Drawing(side, boxes(uow, frame, present, rows, kept, side, pictures=pictures))
-            for side in (FACES if face == "both" else (face,))
+            Drawing(side, sorted([*boxes(uow, contents, side, shown), *targets(contents, side, shown)], key=layer))
+            for side in (FACES if shown.face == "both" else (shown.face,))
         ]
         scale = f"units-{frame.height}-{'down' if frame.descending else 'up'}"
-        units = units_of(frame.height, present, [reservation.units for reservation in kept])
-        views.append(RackView(rack, scale, drawings, units, power.get(key)))
+        units = units_of(frame.height, contents.devices, [reservation.units for reservation in contents.reserved])
+        share = power.get(key)
+        if share is not None and key in added_power:
+            share = Share(share.part + added_power[key], share.whole)
+        views.append(RackView(rack, scale, drawings, units, share, added_power.get(key, 0)))
     return views
 
 
@@ -210,64 +261,6 @@ def _read_rack(plan: Plan, place: JoinedTable) -> Any:
     return read
 
 
-def boxes(
-    uow: UnitOfWork,
-    frame: Frame,
-    inside: Iterable[Mounted],
-    rows: Mapping[Any, Any],
-    reserved: Iterable[Reserved],
-    face: str,
-    *,
-    pictures: bool,
-) -> list[Box]:
-    """The reservations and devices on a face of a rack, from back to front.
-
-    :param rows: what the user may view of the devices, by id
-    """
-    made: list[Box] = []
-    occupied: set[int] = set()
-    for device in inside:
-        units = [unit for unit in device.units if 1 <= unit <= frame.height]
-        if units and device.seen_from(face):
-            occupied.update(units)
-            details = device_details(uow, device, rows.get(device.id), face)
-            made.append(_device_box(frame, device, units, details, behind=device.face != face, pictures=pictures))
-    return [*_reserved_boxes(frame, reserved, occupied), *made]
-
-
-def _place(frame: Frame, units: Sequence[int]) -> Place:
-    """The place of units in a drawing without rails."""
-    left, top, right, bottom = area(frame, SIZE, units)
-    return Place(left - RAIL, top, right - left, bottom - top)
-
-
-def _device_box(
-    frame: Frame, device: Mounted, units: Sequence[int], details: DeviceDetails | None, *, behind: bool, pictures: bool
-) -> Box:
-    """The box of a device; without details when the user may not view it."""
-    place, position = _place(frame, units), f"U{device.position}"
-    if details is None:
-        return Box("hidden", place, ["Occupied", position])
-    lines = [details.name, position, *details.notes, *(["Mounted on the other face"] if behind else [])]
-    label, path = fitted(details.name, 12, SIZE.unit_width - 12), f"/dcim/devices/{device.id}/"
-    if behind:
-        return Box("behind", place, lines, label, path)
-    picture = f"{MEDIA}{details.picture}" if pictures and details.picture else ""
-    color = colored(details.color, FADED)
-    return Box("device", place, lines, label, path, color, readable_on(color), picture)
-
-
-def _reserved_boxes(frame: Frame, reserved: Iterable[Reserved], occupied: set[int]) -> list[Box]:
-    """The boxes of reserved units; occupied ones are not drawn."""
-    made = []
-    for reservation in reserved:
-        free = [unit for unit in reservation.units if 1 <= unit <= frame.height and unit not in occupied]
-        lines = [f"Reserved: {reservation.words}" if reservation.words else "Reserved", *reservation.notes]
-        label = fitted(reservation.words, 11, SIZE.unit_width - 12)
-        made += [Box("reserved", _place(frame, run), lines, label) for run in runs(free)]
-    return made
-
-
 def includeme(config: Any) -> None:
     """Adds the page."""
-    config.add_netinv_page(PATH, show, TEMPLATE, permission="view", resource="dcim/racks")
+    config.add_netinv_page(PATH, show, TEMPLATE, permission="view", methods=["GET", "POST"], resource="dcim/racks")

@@ -53,7 +53,7 @@ def delete_object(request: Request) -> Response:
     representation = detail(request.uow, endpoint, key)
     values = object_values(request, endpoint, representation, "")
     if request.method != "POST":
-        with _writing(request) as uow:
+        with trial(request) as uow:
             consequences = consequences_of(uow, endpoint, key)
         return page(request, DELETE, values | {"consequences": consequences})
     try:
@@ -67,7 +67,7 @@ def delete_object(request: Request) -> Response:
 
 
 @contextlib.contextmanager
-def _writing(request: Request) -> Iterator[UnitOfWork]:
+def trial(request: Request) -> Iterator[UnitOfWork]:
     """A unit of work beside that of a GET, which only reads; it is never committed."""
     uow = request.uow
     with request.registry.netinv_sessions() as session:

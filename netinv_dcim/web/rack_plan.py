@@ -1,0 +1,322 @@
+"""Plans of moves of devices in racks: parameters of the page of elevations, tried in a dry run, applied at once.
+
+A plan is the query of the page, so that it can be shared as a link: ``_move=<device>:<rack>:<unit>:<face>`` mounts a
+device, ``_move=<device>:<rack>`` takes it out of its units. All moves are one bulk update: devices can exchange places.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.db.engine import in_parameter
+from netinv_core.errors import Denied, Invalid
+from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
+from netinv_core.uow import UnitOfWork
+from netinv_core.write import save
+from netinv_core.write.dry_run import dry_run
+from netinv_dcim.choices import FACES
+from netinv_dcim.components.power_ports import PowerPort
+from netinv_dcim.device_types import DeviceType
+from netinv_dcim.devices import Device
+from netinv_dcim.rack_position import CHILD
+from netinv_dcim.rack_views.drawing_data import visible
+from netinv_dcim.racks import Rack
+from netinv_web import notices
+from netinv_web.bulk.preview import attempt, messages_of
+from netinv_web.forms.deletion import trial
+from netinv_web.lists.list_query import ListQuery
+from netinv_web.menu import may
+from netinv_web.pages import see_other
+
+MOVE, SELECT, PLANNING = "_move", "_select", "_plan"
+TO_RACK, TO_UNIT, TO_FACE = "_rack", "_unit", "_to"  # fields of the form that adds a move
+MAX_MOVES = 100
+MAX_LISTED = 50  # devices without a position
+_MEMBERS = ("id", "display", "rack", "position", "face", "site")
+
+
+@dataclasses.dataclass(frozen=True)
+class Move:
+    """A device and the place it moves to; without a ``unit`` it is in the rack, but not mounted."""
+
+    device: uuid.UUID
+    rack: uuid.UUID
+    unit: int | None = None
+    face: str = ""
+
+    @property
+    def text(self) -> str:
+        """The move as in the query."""
+        return f"{self.device}:{self.rack}:{self.unit}:{self.face}" if self.unit else f"{self.device}:{self.rack}"
+
+
+def parsed(text: str) -> Move:
+    """The move that a parameter states.
+
+    :raises Invalid: for any other text
+    """
+    parts = text.split(":")
+    try:
+        device, rack = uuid.UUID(parts[0]), uuid.UUID(parts[1])
+        if len(parts) == 2:
+            return Move(device, rack)
+        unit, face = parts[2:]
+        if unit.isascii() and unit.isdecimal() and 0 < int(unit) < 1000 and face in FACES.labels:
+            return Move(device, rack, int(unit), face)
+    except (ValueError, IndexError):
+        pass
+    raise Invalid({MOVE: [f'"{text[:100]}" is not a move: <device>:<rack>:<unit>:<face> or <device>:<rack>.']})
+
+
+def entered(query: ListQuery) -> ListQuery | None:
+    """The query with the move of the chosen device that the form has sent; ``None`` without one.
+
+    :raises Invalid: for a rack, unit or face that is none
+    """
+    racks, devices = query.values(TO_RACK), query.values(SELECT)
+    if not racks or not devices:
+        return None
+    units, faces = query.values(TO_UNIT), query.values(TO_FACE)
+    place = f":{units[-1]}:{faces[-1] if faces else 'front'}" if units else ""
+    return with_move(query.without(TO_RACK, TO_UNIT, TO_FACE, SELECT), parsed(f"{devices[-1]}:{racks[-1]}{place}"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Chosen:
+    """The device that is chosen to be moved, with its size in units."""
+
+    id: uuid.UUID
+    name: str
+    height: int
+    deep: bool
+
+
+def chosen(uow: UnitOfWork, query: ListQuery) -> Chosen | None:
+    """The chosen device of a query, if the user may view it: one statement."""
+    texts = query.values(SELECT)
+    try:
+        key = uuid.UUID(texts[-1]) if texts else None
+    except ValueError:
+        raise Invalid({SELECT: [f'"{texts[-1][:100]}" is not a valid UUID.']}) from None
+    device, kind, condition = Device.__table__, DeviceType.__table__, visible(uow, Device)
+    statement = (
+        sa.select(device.c.id, device.c.name, kind.c.model, kind.c.u_height, kind.c.is_full_depth)
+        .join_from(device, kind, kind.c.id == device.c.device_type_id)
+        .where(device.c.id == key, sa.true() if condition is None else condition)
+    )
+    row = uow.execute(statement).first() if key is not None else None
+    return Chosen(row.id, row.name or row.model, row.u_height, row.is_full_depth) if row is not None else None
+
+
+def moves_of(query: ListQuery) -> list[Move]:
+    """The moves of a query; of several for one device, the last.
+
+    :raises Invalid: for what is no move, and for too many
+    """
+    texts = query.values(MOVE)
+    if len(texts) > MAX_MOVES:
+        raise Invalid({MOVE: [f"A plan has at most {MAX_MOVES} moves."]})
+    return list({move.device: move for move in map(parsed, texts)}.values())
+
+
+def with_move(query: ListQuery, move: Move) -> ListQuery:
+    """The query with another move, in the place of one of the same device."""
+    kept = [text for text in query.values(MOVE) if not text.startswith(f"{move.device}:")]
+    return query.with_values(MOVE, [*kept, move.text])
+
+
+def without_move(query: ListQuery, device: uuid.UUID) -> ListQuery:
+    """The query without the move of a device."""
+    return query.with_values(MOVE, [text for text in query.values(MOVE) if not text.startswith(f"{device}:")])
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """A move as the page lists it; ``remove`` is the plan without it. ``errors`` say why it is refused."""
+
+    name: str
+    before: str
+    after: str
+    remove: str
+    errors: Sequence[str]
+
+
+@dataclasses.dataclass
+class RackPlan:
+    """The moves of a page, with the devices and racks they name, and the errors of refused ones by device."""
+
+    query: ListQuery
+    moves: Sequence[Move]
+    devices: Mapping[Any, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    racks: Mapping[Any, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    errors: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    added_power: dict[Any, int] = dataclasses.field(default_factory=dict)
+
+    @property
+    def bodies(self) -> dict[uuid.UUID, dict[str, Any]]:
+        """The changes of the devices by id, as bodies of the API. A device moves to the site of its rack."""
+        bodies = {}
+        for move in self.moves:
+            place = {"rack": str(move.rack), "position": move.unit, "face": move.face}
+            rack, device = self.racks[move.rack], self.devices[move.device]
+            if rack["site"]["id"] != device["site"]["id"]:
+                location = rack["location"]
+                place |= {"site": rack["site"]["id"], "location": location["id"] if location else None}
+            bodies[move.device] = place
+        return bodies
+
+    def lines(self) -> list[Line]:
+        """The moves as the page lists them."""
+        return [
+            Line(
+                str(self.devices[move.device]["display"]),
+                _place_text(self.devices[move.device]),
+                _text(self.racks[move.rack]["display"], move.unit, move.face),
+                without_move(self.query, move.device).url,
+                messages_of(self.errors[move.device]) if move.device in self.errors else [],
+            )
+            for move in self.moves
+        ]
+
+
+def _place_text(device: Mapping[str, Any]) -> str:
+    """The present place of a device."""
+    if not device["rack"]:
+        return "no rack"
+    return _text(device["rack"]["display"], device["position"], device["face"])
+
+
+def _text(rack: str, unit: int | None, face: str) -> str:
+    return f"{rack} U{unit} {FACES.labels[face].lower()}" if unit else f"{rack}, not mounted"
+
+
+def plan_of(request: Request, query: ListQuery) -> RackPlan:
+    """The plan of a query.
+
+    :raises Denied: for users who may not change devices
+    :raises Invalid: for moves of devices or racks that the user may not view
+    """
+    uow = request.uow
+    plan = RackPlan(query, moves_of(query))
+    endpoint = uow.registry.of_model(Device)
+    if not may(uow, endpoint, "change"):
+        raise Denied()
+    if not plan.moves:
+        return plan
+    plan.devices = _visible_objects(uow, Device, [move.device for move in plan.moves], _MEMBERS)
+    plan.racks = _visible_objects(uow, Rack, [move.rack for move in plan.moves], ("id", "display", "site", "location"))
+    for move in plan.moves:
+        if move.device not in plan.devices or move.rack not in plan.racks:
+            raise Invalid({MOVE: [f'"{move.text}" names a device or a rack that does not exist.']})
+    plan.added_power = _added_power(uow, plan)
+    return plan
+
+
+def _visible_objects(uow: UnitOfWork, model: Any, keys: Sequence[Any], names: Sequence[str]) -> dict[Any, Any]:
+    """These members of the objects that the user may view, by id: two statements."""
+    endpoint = uow.registry.of_model(model)
+    table, condition = endpoint.table, visible(uow, model)
+    statement = sa.select(table.c.id).where(
+        in_parameter(uow.registry.dialect, table.c.id), sa.true() if condition is None else condition
+    )
+    seen = list(uow.execute(statement, {"keys": list(set(keys))}).scalars())
+
+    def build(plan: Plan, place: JoinedTable) -> Any:
+        readers = [(name, plan.read(place, name)) for name in names]
+
+        def read(row: Row, page: RowSet) -> dict[str, Any]:
+            return {name: reader(row, page) for name, reader in readers}
+
+        return read
+
+    return dict(endpoint.custom_plan(("rack plan", *names), build).fetch(uow, seen))
+
+
+def _added_power(uow: UnitOfWork, plan: RackPlan) -> dict[Any, int]:
+    """The watts that racks gain or lose, by rack: the allocated draws of the power ports of moved devices."""
+    port = PowerPort.__table__
+    statement = (
+        sa.select(port.c.device_id, sa.func.sum(port.c.allocated_draw))
+        .where(in_parameter(uow.registry.dialect, port.c.device_id))
+        .group_by(port.c.device_id)
+    )
+    draws = {key: int(total or 0) for key, total in uow.execute(statement, {"keys": list(plan.devices)})}
+    added: dict[Any, int] = {}
+    for move in plan.moves:
+        rack, draw = plan.devices[move.device]["rack"], draws.get(move.device, 0)
+        before = uuid.UUID(str(rack["id"])) if rack else None
+        if before != move.rack:
+            added[move.rack] = added.get(move.rack, 0) + draw
+            if before is not None:
+                added[before] = added.get(before, 0) - draw
+    return added
+
+
+@contextlib.contextmanager
+def tried(request: Request, plan: RackPlan) -> Iterator[UnitOfWork]:
+    """A unit of work in which the moves are made, without effect. Refused moves are ``plan.errors``."""
+    if not plan.moves:
+        yield request.uow
+        return
+    with trial(request) as uow, dry_run(uow):
+        bodies = plan.bodies
+
+        def update(keys: Sequence[Any]) -> object:
+            items = [{**bodies[key], "id": str(key)} for key in keys]
+            return save.update(uow, uow.registry.of_model(Device), items, partial=True, listed=True)
+
+        attempt(uow, list(bodies), update, plan.errors)
+        yield uow
+
+
+def apply(request: Request, plan: RackPlan) -> Response:
+    """Makes the moves as one bulk update, and leads to the page without the plan.
+
+    :raises RequestError: for refused moves
+    """
+    uow = request.uow
+    items = [{**body, "id": str(key)} for key, body in plan.bodies.items()]
+    save.update(uow, uow.registry.of_model(Device), items, partial=True, listed=True)
+    count = len(items)
+    text = "1 device was moved." if count == 1 else f"{count} devices were moved."
+    return notices.add(request, see_other(finished(plan.query)), notices.Notice(text, undo=str(uow.request_id)))
+
+
+def finished(query: ListQuery) -> str:
+    """The page without the plan."""
+    return query.without(MOVE, SELECT, PLANNING).url
+
+
+def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any]) -> list[Any]:
+    """The devices that could be mounted: those in these racks without a position, and those at the sites without a
+    rack. Rows with id, name, height and rack, at most :data:`MAX_LISTED` and one more. One statement.
+    """
+    device, kind = Device.__table__, DeviceType.__table__
+    condition = visible(uow, Device)
+    dialect = uow.registry.dialect
+    statement = (
+        sa.select(device.c.id, device.c.name, device.c.rack_id, kind.c.model, kind.c.u_height, kind.c.is_full_depth)
+        .join_from(device, kind, kind.c.id == device.c.device_type_id)
+        .where(
+            device.c.position.is_(None),
+            kind.c.u_height > 0,
+            kind.c.subdevice_role != CHILD,
+            sa.or_(
+                in_parameter(dialect, device.c.rack_id),
+                sa.and_(device.c.rack_id.is_(None), in_parameter(dialect, device.c.site_id, "sites")),
+            ),
+            sa.true() if condition is None else condition,
+        )
+        .order_by(device.c.rack_id.is_(None), device.c.name_key, device.c.id)
+        .limit(MAX_LISTED + 1)
+    )
+    values = {"keys": list(racks), "sites": list(set(sites))}
+    return list(uow.execute(statement, values)) if racks else []

@@ -1,0 +1,108 @@
+// Planner of racks: devices are dragged to units, or moved by the arrow keys. Each step is a link of the page, so that the
+// server draws the plan, and says what it refuses.
+const UNIT = 18, CAP = 7; // pixels of a unit, and above the topmost one
+const SVG = "http://www.w3.org/2000/svg";
+
+const plan = () => document.querySelector("[data-plan]");
+const faces = () => [...document.querySelectorAll("g[data-rack]")];
+const height = (face) => Math.round((face.ownerSVGElement.viewBox.baseVal.height - 2 * CAP) / UNIT);
+const descends = (face) => face.querySelector("use").getAttribute("href").includes("-down");
+const row = (face, unit, units) => (descends(face) ? unit - 1 : height(face) - unit - units + 1);
+const unitAt = (face, place, units) => (descends(face) ? place + 1 : height(face) - place - units + 1);
+
+let focused;
+
+// Follows a link of the page with one more move; the script of lists replaces the part of the page.
+function move(device, face, unit) {
+  const url = new URL(plan().dataset.plan, location.origin), kept = url.searchParams.getAll("_move");
+  url.searchParams.delete("_move");
+  for (const text of kept) if (!text.startsWith(`${device}:`)) url.searchParams.append("_move", text);
+  url.searchParams.append("_move", `${device}:${face.dataset.rack}:${unit}:${face.dataset.face}`);
+  url.searchParams.set("_plan", "1");
+  focused = device;
+  const link = document.createElement("a");
+  link.href = url.pathname === location.pathname ? url : location.pathname + url.search;
+  document.getElementById("list").append(link);
+  link.click();
+  link.remove();
+}
+
+new MutationObserver(() => {
+  if (!focused) return;
+  const link = document.querySelector(`#results a[data-device="${focused}"]`);
+  if (link && document.activeElement !== link) link.focus({ preventScroll: true });
+  focused = undefined;
+}).observe(document.getElementById("content"), { childList: true });
+
+// -- arrow keys: a unit up or down, the face to the left or right
+
+document.addEventListener("keydown", (event) => {
+  const link = event.target.closest?.("#results a[data-unit]"), steps = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 };
+  if (!plan() || !link || !(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  const face = link.closest("g[data-rack]"), units = Number(link.dataset.units), unit = Number(link.dataset.unit);
+  if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+    const place = row(face, unit, units) + steps[event.key];
+    if (place >= 0 && place + units <= height(face)) move(link.dataset.device, face, unitAt(face, place, units));
+    return;
+  }
+  const all = faces(), next = all[all.indexOf(face) + steps[event.key]];
+  if (next) move(link.dataset.device, next, Math.max(1, Math.min(unit, height(next) - units + 1)));
+});
+
+// -- dragging
+
+let drag;
+
+function placeOf(event) {
+  const face = document.elementsFromPoint(event.clientX, event.clientY).map((item) => item.closest?.("g[data-rack]")).find(Boolean);
+  if (!face) return null;
+  const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(face.getScreenCTM().inverse());
+  const place = Math.floor((point.y - CAP) / UNIT) - drag.grabbed;
+  return { face, place: Math.max(0, Math.min(place, height(face) - drag.units)) };
+}
+
+document.addEventListener("pointerdown", (event) => {
+  const link = event.target.closest("a[data-device]");
+  if (!plan() || !link || event.button) return;
+  const box = link.querySelector("rect")?.getBoundingClientRect(), units = Number(link.dataset.units || 1);
+  const grabbed = box ? Math.floor(((event.clientY - box.top) / box.height) * units) : 0;
+  drag = { link, units, grabbed, x: event.clientX, y: event.clientY, moved: false };
+});
+
+document.addEventListener("dragstart", (event) => {
+  if (drag && event.target.closest?.("a[data-device]")) event.preventDefault();
+});
+
+document.addEventListener("pointermove", (event) => {
+  if (!drag) return;
+  drag.moved ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 5;
+  if (!drag.moved) return;
+  drag.link.classList.add("dragging");
+  const target = placeOf(event);
+  drag.mark?.remove();
+  if (!target) return;
+  const mark = document.createElementNS(SVG, "rect");
+  const width = target.face.querySelector("use") ? target.face.getBBox().width - 6 : 0;
+  for (const [name, value] of Object.entries({ class: "drop", x: 0, y: CAP + target.place * UNIT, width, height: drag.units * UNIT })) mark.setAttribute(name, value);
+  target.face.append(mark);
+  drag.mark = mark;
+});
+
+document.addEventListener("pointerup", (event) => {
+  if (!drag) return;
+  const { link, units, mark, moved } = drag, target = moved ? placeOf(event) : null;
+  mark?.remove();
+  link.classList.remove("dragging");
+  drag = undefined;
+  if (!moved) return;
+  document.addEventListener("click", (click) => { click.preventDefault(); click.stopPropagation(); }, { capture: true, once: true });
+  setTimeout(() => { if (target) move(link.dataset.device, target.face, unitAt(target.face, target.place, units)); });
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !drag) return;
+  drag.mark?.remove();
+  drag.link.classList.remove("dragging");
+  drag = undefined;
+});

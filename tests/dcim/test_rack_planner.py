@@ -1,0 +1,190 @@
+"""The planner of racks: moves collected in the address of the page of elevations, tried, and applied at once."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from netinv_testing import Account, Api, Service
+from netinv_testing.client import PASSWORD
+from netinv_web.testing import Browser
+from tests.support.racks import Room
+
+MAX_STATEMENTS = 60
+
+
+@pytest.fixture
+def room(api: Api, make: Any, unique: Any) -> Room:
+    return Room(api, make, unique)
+
+
+def move(device: Any, rack: Any, unit: int | None = None, face: str = "front") -> str:
+    """The parameter of a move."""
+    place = f":{unit}:{face}" if unit else ""
+    return f"&_move={device['id']}:{rack['id']}{place}"
+
+
+def placed(api: Api, device: Any) -> tuple[Any, Any, Any]:
+    """The rack, unit and face of a device."""
+    shown = api.get(f"/api/dcim/devices/{device['id']}/")
+    return shown["rack"]["id"], shown["position"], (shown["face"] or {}).get("value")
+
+
+def apply(page: Any) -> Any:
+    """Sends the form that applies a plan, and returns the page that it leads to."""
+    return page.form(page.html.select_one(".plan form[method=post]")["action"]).submit(status=303).follow()
+
+
+def drawn(page: Any) -> dict[str, int]:
+    """The lowest units of the devices that are drawn, by id."""
+    return {link["data-device"]: int(link["data-unit"]) for link in page.html.select(".rack a[data-unit]")}
+
+
+def test_a_plan_shows_racks_as_they_would_be_and_changes_nothing(browser: Browser, api: Api, room: Room) -> None:
+    first, second = room.rack(), room.rack()
+    device, other = room.device(first, 3), room.device(first, 5)
+    page = browser.get(f"{room.path}{move(device, second, 7)}", status=200)
+    assert drawn(page) == {device["id"]: 7, other["id"]: 5}
+    line = page.html.select_one(".plan li").text
+    assert f"{first['display']} U3 front" in line and f"{second['display']} U7 front" in line
+    assert placed(api, device) == (first["id"], 3, "front")
+
+
+def test_applying_makes_all_moves_with_one_undo(browser: Browser, api: Api, room: Room) -> None:
+    first, second = room.rack(), room.rack()
+    one, two = room.device(first, 1), room.device(second, 2)
+    page = browser.get(f"{room.path}{move(one, second, 2)}{move(two, first, 1, 'rear')}")
+    assert not page.html.select(".plan .field-error")
+    done = apply(page)
+    assert "2 devices were moved." in done.words and "_move" not in done.request.query_string
+    assert placed(api, one) == (second["id"], 2, "front")
+    assert placed(api, two) == (first["id"], 1, "rear")
+    undo = done.html.select_one("[data-notice] form")
+    browser.post(undo["action"], {item["name"]: item["value"] for item in undo.select("input")})
+    assert placed(api, one) == (first["id"], 1, "front")
+
+
+def test_a_refused_move_says_why_and_the_others_are_shown(browser: Browser, api: Api, room: Room) -> None:
+    rack = room.rack(10)
+    one, two, three = room.device(rack, 1), room.device(rack, 2), room.device(rack, 3)
+    query = f"{room.path}{move(one, rack, 2)}{move(three, rack, 9)}"
+    page = browser.get(query, status=200)
+    refused = [line.text for line in page.html.select(".plan li.invalid")]
+    assert len(refused) == 1 and one["name"] in refused[0] and "occupied" in refused[0]
+    assert drawn(page) == {one["id"]: 1, two["id"]: 2, three["id"]: 9}
+    assert page.html.select_one(".plan form[method=post] button").has_attr("disabled")
+    answer = browser.post(query, []).follow()
+    assert "No device was moved." in answer.words
+    assert placed(api, three) == (rack["id"], 3, "front")
+
+
+def test_a_device_is_taken_out_and_waits_beside_the_racks(browser: Browser, api: Api, room: Room) -> None:
+    rack = room.rack()
+    device, waiting = room.device(rack, 1), room.device(rack, None)
+    page = browser.get(f"{room.path}{move(device, rack)}")
+    assert drawn(page) == {}
+    assert {link["data-device"] for link in page.html.select(".tray a")} == {device["id"], waiting["id"]}
+    apply(page)
+    assert placed(api, device) == (rack["id"], None, None)
+
+
+def test_the_units_that_a_chosen_device_fits_into_are_links(browser: Browser, room: Room) -> None:
+    rack = room.rack(6)
+    device = room.device(rack, 1, 2)
+    room.device(rack, 4)
+    page = browser.get(f"{room.path}&_plan=1&_select={device['id']}")
+    titles = [link.select_one("title").text for link in page.html.select(".rack svg a") if link.select(".target")]
+    assert titles == [f"Mount {device['name']} in U{unit}" for unit in (1, 2, 5)]
+    following = browser.get(
+        next(link["href"] for link in page.html.select(".rack svg a") if "U5" in link.select_one("title").text)
+    )
+    assert drawn(following)[device["id"]] == 5
+
+
+def test_the_form_of_the_chosen_device_adds_a_move(browser: Browser, room: Room) -> None:
+    rack = room.rack()
+    device = room.device(rack, 1)
+    page = browser.get(f"{room.path}&_plan=1&_select={device['id']}")
+    form = next(form for form in page.forms.values() if "_unit" in form.fields)
+    form["_unit"] = "8"
+    assert drawn(form.submit(status=303).follow())[device["id"]] == 8
+    form["_unit"] = ""
+    assert drawn(form.submit(status=303).follow()) == {}
+
+
+def test_power_that_moves_with_a_device_is_counted(browser: Browser, api: Api, room: Room, unique: Any) -> None:
+    first, second = room.rack(), room.rack()
+    panel = api.post("/api/dcim/power-panels/", {"name": unique(), "site": room.site["id"]})["id"]
+    feed = {"power_panel": panel, "status": "active", "voltage": 100, "amperage": 10, "max_utilization": 100}
+    api.post("/api/dcim/power-feeds/", [{**feed, "name": unique(), "rack": rack["id"]} for rack in (first, second)])
+    device = room.device(first, 1)
+    api.post("/api/dcim/power-ports/", {"device": device["id"], "name": "a", "allocated_draw": 250})
+    page = browser.get(f"{room.path}{move(device, second, 1)}")
+    assert f"{first['display']}: -250 W, -25 % of the power" in page.words
+    assert f"{second['display']}: +250 W, 25 % of the power" in page.words
+
+
+def test_a_device_moves_to_the_site_of_its_rack(browser: Browser, api: Api, room: Room, make: Any, unique: Any) -> None:
+    rack = room.rack()
+    site = make("/api/dcim/sites/", status="active")
+    body = {"name": unique(), "site": site["id"], "status": "active"}
+    other = api.post("/api/dcim/racks/", body)
+    device = room.device(rack, 1)
+    browser.post(f"{room.path}{move(device, other, 4)}", [], status=303)
+    assert api.get(f"/api/dcim/devices/{device['id']}/")["site"]["id"] == site["id"]
+
+
+@pytest.mark.parametrize(
+    "text", ["x", f"{uuid.uuid4()}", f"{uuid.uuid4()}:{uuid.uuid4()}:0:front", f"{uuid.uuid4()}:{uuid.uuid4()}:1:top"]
+)
+def test_what_is_no_move_is_refused(browser: Browser, room: Room, text: str) -> None:
+    assert "is not a move" in browser.get(f"{room.path}&_move={text}", status=400).words
+
+
+def test_moves_of_what_does_not_exist_and_too_many_are_refused(browser: Browser, room: Room) -> None:
+    rack = room.rack()
+    nothing = {"id": uuid.uuid4()}
+    assert "does not exist" in browser.get(f"{room.path}{move(nothing, rack, 1)}", status=400).words
+    many = "".join(move({"id": uuid.uuid4()}, rack, 1) for _ in range(101))
+    assert "at most 100 moves" in browser.get(f"{room.path}{many}", status=400).words
+
+
+def test_planning_takes_the_permission_to_change_devices(
+    service: Service, api: Api, room: Room, make_user: Callable[..., Account]
+) -> None:
+    rack = room.rack()
+    device, hidden = room.device(rack, 1), room.device(rack, 2)
+    reads = [("view", "dcim.rack"), ("view", "dcim.site"), ("view", "dcim.device")]
+    reader = Browser(service, make_user(*reads, password=PASSWORD))
+    assert "_plan" not in reader.get(room.path).text
+    reader.get(f"{room.path}&_plan=1", status=403)
+    reader.post(f"{room.path}{move(device, rack, 5)}", [], status=403)
+    user = make_user(*reads[:2], password=PASSWORD)
+    for action in ("view", "change"):
+        service.permit(action, "dcim.device", {"id": device["id"]}, users=[user.id])
+    planner = Browser(service, user)
+    assert drawn(planner.get(f"{room.path}{move(device, rack, 5)}")) == {device["id"]: 5}
+    planner.get(f"{room.path}{move(hidden, rack, 6)}", status=400)
+    assert placed(api, device) == (rack["id"], 1, "front")
+
+
+def test_statements_do_not_grow_with_the_moves(service: Service, browser: Browser, room: Room) -> None:
+    rack = room.rack(40)
+    devices = [room.device(rack, unit) for unit in range(1, 9)]
+    counts = []
+    for number in (2, 8):
+        query = room.path + "".join(move(device, rack, 20 + n) for n, device in enumerate(devices[:number]))
+        browser.get(query)
+        with service.statements() as statements:
+            browser.get(query, status=200)
+        counts.append(len(statements))
+    assert counts[0] == counts[1] <= MAX_STATEMENTS
+
+
+def test_a_rack_leads_to_its_planner(browser: Browser, room: Room) -> None:
+    rack = room.rack()
+    (path,) = [path for path in browser.get(f"/dcim/racks/{rack['id']}/").links() if "_plan=1" in path]
+    assert [item.text.strip() for item in browser.get(path).html.select(".rack h3")] == [rack["display"]]
