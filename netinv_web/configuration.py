@@ -13,7 +13,7 @@ from netinv_core.http.mount import url_of
 from netinv_core.labels import label_of, label_of_name, plural_of, title_of
 from netinv_core.packages import errors_of
 from netinv_core.registry import Registry
-from netinv_web import cells, extensions, frame, menu
+from netinv_web import cells, extensions, frame, menu, page_size
 from netinv_web.auth import sessions
 from netinv_web.forms import controls
 from netinv_web.lists import columns, rows
@@ -93,6 +93,7 @@ def _complete_environment(config: Any) -> None:
     """Adds filters and functions to the environment of the templates, which the renderer's actions have made."""
     environment = config.get_jinja2_environment()
     environment.undefined = StrictUndefined
+    page_size.bound(environment, config.registry.netinv)
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters |= {"label": label_of_name, "url": _url_of, "shown": _shown}
     environment.globals |= {

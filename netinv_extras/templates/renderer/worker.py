@@ -143,7 +143,7 @@ class Worker:
             parts.append(part)
             length += len(part)
             if length > longest:
-                raise SecurityError("it makes too much text")
+                raise SecurityError("it makes too much text (netinv.template_max_output)")
         return "".join(parts)
 
     def _end(self, number: int, kind: str) -> NoReturn:

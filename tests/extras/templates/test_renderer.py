@@ -127,7 +127,7 @@ def test_the_reasons_are_told() -> None:
     assert reason(unlike(FREEZE), seconds=0.2) == "it takes longer than 0.2 s"
     assert reason(unlike("{% for i in range(10 ** 12) %}{% endfor %}"), seconds=0.2) == "it takes longer than 0.2 s"
     assert reason(unlike("{{ ('x' * 10 ** 9)|length }}")) == "it needs more than 256 MiB of memory"
-    assert reason("{{ 'x' * 11 }}", longest=10) == "it makes too much text"
+    assert reason("{{ 'x' * 11 }}", longest=10) == "it makes too much text (netinv.template_max_output)"
     assert reason("x" * 11, longest_source=10) == "the template is longer than 10 characters"
     assert reason("{{ 1 / 0 }}") == "ZeroDivisionError: division by zero"
     assert reason("{% if %}").startswith("Line 1: ")
