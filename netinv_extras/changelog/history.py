@@ -9,7 +9,6 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.changelog.differences import differences
 from netinv_core.changelog.models import ACTIONS, ObjectChange
 from netinv_core.changelog.past_states import has_history
 from netinv_core.changelog.states import record_columns
@@ -21,6 +20,7 @@ from netinv_core.http.actions import documented
 from netinv_core.models.base import table_of
 from netinv_core.read import listing, pages
 from netinv_core.uow import UnitOfWork
+from netinv_undo.differences import differences
 
 _change = table_of(ObjectChange)
 _COLUMNS = ("id", "time", "user_name", "request_id", "action", "object_repr")

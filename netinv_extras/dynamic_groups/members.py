@@ -14,9 +14,10 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
 from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
-from netinv_core.read import listing, saved_filters
+from netinv_core.read import listing
 from netinv_core.read.lookups import any_of, negated
 from netinv_core.uow import UnitOfWork
+from netinv_extras import saved_filters
 from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, Group, Groups, groups_of
 
 # SQL of set operations: combines the condition of the children so far (none or one) with those of the next children.

@@ -28,12 +28,13 @@ from netinv_core.models.columns import (
     json_document,
     required_text,
 )
-from netinv_core.read import filters, saved_filters
+from netinv_core.read import filters
 from netinv_core.read.union import Union
 from netinv_core.resource import Resource, reverse_fk
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import in_use
 from netinv_core.write.draft import Draft
+from netinv_extras import saved_filters
 from netinv_extras.content_types import has_pages, type_label
 
 UNION, INTERSECTION, DIFFERENCE = "union", "intersection", "difference"

@@ -16,12 +16,12 @@ import orjson
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.change_set import Change
-from netinv_core.changelog.differences import differences
-from netinv_core.changelog.later_changes import changes_since_versions
 from netinv_core.changelog.models import CREATE
 from netinv_core.endpoint import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_extras.plans.document import PlannedObject
+from netinv_undo.differences import differences
+from netinv_undo.later_changes import changes_since_versions
 
 Entry = dict[str, Any]
 MAX_LISTED = 1000  # differences in an answer

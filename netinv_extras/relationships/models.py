@@ -27,10 +27,11 @@ from netinv_core.models.columns import (
     slug,
     text,
 )
-from netinv_core.read import filters, saved_filters
+from netinv_core.read import filters
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_extras import saved_filters
 from netinv_extras.content_types import type_label
 
 NAME = "relationships"

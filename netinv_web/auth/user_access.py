@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.auth import access, permissions
+from netinv_core.auth import permissions
 from netinv_core.auth.models import ObjectPermission, User
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
@@ -18,6 +18,7 @@ from netinv_core.models.base import table_of
 from netinv_core.net.urls import path_of
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
+from netinv_web.auth import access
 from netinv_web.extensions import Tab
 from netinv_web.pages import query_text
 from netinv_web.paths import object_path

@@ -9,12 +9,12 @@ from typing import Any
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.labels import label_of
-from netinv_core.read import facets
 from netinv_core.read.filters import NULL
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet, fetch_together
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
+from netinv_web.lists import facet_counts
 from netinv_web.lists.columns import default_columns, presentation_of
 from netinv_web.lists.list_query import ListQuery
 
@@ -46,21 +46,25 @@ class Facet:
 @cached_in_registry
 def facet_names(endpoint: Endpoint) -> tuple[str, ...]:
     """The fields of a resource's facets: those of its presentation, or choices and references among its columns."""
-    stated = [name for name in presentation_of(endpoint).facets if facets.is_facet(endpoint, name)]
+    stated = [name for name in presentation_of(endpoint).facets if facet_counts.is_facet(endpoint, name)]
     if stated:
         return tuple(stated[:MAX_FACETS])
-    derived = [name for name in default_columns(endpoint) if facets.is_facet(endpoint, name)]
+    derived = [name for name in default_columns(endpoint) if facet_counts.is_facet(endpoint, name)]
     derived.sort(key=lambda name: not isinstance(endpoint.fields[name], fields.Status | fields.Choice))
     return tuple(derived[:MAX_FACETS])
 
 
 def facets_of(
-    uow: UnitOfWork, endpoint: Endpoint, query: ListQuery, conditions: facets.Conditions, within: Sequence[Any] = ()
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    query: ListQuery,
+    conditions: facet_counts.Conditions,
+    within: Sequence[Any] = (),
 ) -> list[Facet]:
     """The facets of a list: one statement for the counts, and one for the names of references."""
     expanded = query.values(PARAMETER)
     limits = {name: (MORE if name in expanded else TOP) + 1 for name in facet_names(endpoint)}
-    counts = facets.counts(uow, endpoint, limits, conditions, within)
+    counts = facet_counts.counts(uow, endpoint, limits, conditions, within)
     kept = {name: pairs[: limits[name] - 1] for name, pairs in counts.items()}
     targets = _targets(uow, endpoint, kept)
     shown = []
@@ -89,7 +93,7 @@ def _plan(endpoint: Endpoint, natural: str) -> Plan:
 
 
 def _targets(
-    uow: UnitOfWork, endpoint: Endpoint, counts: Mapping[str, facets.Counts]
+    uow: UnitOfWork, endpoint: Endpoint, counts: Mapping[str, facet_counts.Counts]
 ) -> dict[tuple[str, str], tuple[str, str]]:
     """Name and value in queries of the objects that references lead to, by field and id.
 

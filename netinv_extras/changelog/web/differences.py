@@ -9,9 +9,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from netinv_core.changelog.differences import FieldDifference, differences
 from netinv_core.registry import Registry
 from netinv_extras.changelog.web.word_differences import Part, compare
+from netinv_undo.differences import FieldDifference, differences
 from netinv_web.cells import without_controls
 
 MIN_LONG_TEXT = 60  # characters from which texts are compared by word

@@ -13,13 +13,13 @@ from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.changelog.differences import differences
 from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
+from netinv_undo.differences import differences
 from netinv_web.cells import link, time_markup
 from netinv_web.menu import may
 from netinv_web.paths import page_path

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Field
-from netinv_core.read.saved_filters import value_text
 from netinv_core.uow import UnitOfWork
 from netinv_extras.content_types import has_pages
+from netinv_extras.saved_filters import value_text
 from netinv_web.extensions import Action
 from netinv_web.forms.control_values import parse_json, pretty_json
 from netinv_web.forms.controls import Control
