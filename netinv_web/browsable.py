@@ -78,7 +78,7 @@ class Answer:
 
 
 def render_answer(request: Request, body: Any, status: int) -> tuple[bytes, Mapping[str, str]]:
-    """The page of an answer of the API and its headers; see :data:`netinv_core.http.renderer.HtmlRenderer`."""
+    """The page of an answer of the API and its headers; see :data:`netinv_core.http.negotiation.HtmlRenderer`."""
     data = json.loads(dumps_within(request.registry.netinv, body))
     negotiation = negotiation_of(request)
     headers = {"Allow": negotiation.allow, "API-Version": negotiation.api_version, "Content-Type": versions.JSON}

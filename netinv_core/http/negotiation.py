@@ -1,4 +1,4 @@
-"""Content negotiation and the check of the method, which Pyramid does around every view of the service.
+"""Content negotiation and the check of the method around every view of the service, and the renderer of its answers.
 
 Every view declares ``permission``, the argument of ``config.add_view``: a permission on the resource of the request's
 context (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.auth.security_policy`, or Pyramid's
@@ -29,10 +29,10 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.caches import lru_cache
 from netinv_core.errors import BadRequest, NotAcceptable, NotAllowed, NotFound
-from netinv_core.http import versions
+from netinv_core.http import browsable, versions
 from netinv_core.http.methods import allow_header
 from netinv_core.http.request_uow import Negotiation, negotiation_of
-from netinv_core.http.serialization import query_of
+from netinv_core.http.serialization import dumps_within, query_of
 
 READ_ONLY = allow_header(["GET"])
 OPTIONS = ("allow", "offers", "read_only", "versioned")  # of views
@@ -41,6 +41,9 @@ _FORMATS = {"": None, "json": versions.JSON, "csv": versions.CSV, "tsv": version
 _QUALITY = re.compile(r"[01](?:\.[0-9]{0,10})?")
 _LISTED = f"Supported versions are {', '.join(versions.SUPPORTED)}"
 View = Callable[[Any, Request], Response]
+# Makes the page for browsers: gets the request, the data and the status; returns the body and the headers of the
+# response.
+HtmlRenderer = Callable[[Request, Any, int], tuple[bytes, Mapping[str, str]]]
 
 
 def negotiated_view(view: View, info: Any) -> View:
@@ -178,3 +181,28 @@ def _quality(text: str) -> float:
 def _unquoted(value: str) -> str:
     """A parameter's value without the quotes it may stand in (RFC 9110, 5.6.4)."""
     return value[1:-1].replace("\\", "") if len(value) > 1 and value[0] == value[-1] == '"' else value
+
+
+# -- the renderer ``orjson``: what a view returns as JSON, or as a page that shows the JSON to browsers
+
+
+def set_html_renderer(config: Any, function: HtmlRenderer) -> None:
+    """Replaces the page that shows answers to browsers (directive ``set_netinv_html_renderer``)."""
+    config.registry.netinv_html_renderer = function
+
+
+def renderer_factory(info: Any) -> Callable[[Any, Mapping[str, Any]], bytes]:
+    """The renderer factory (``config.add_renderer``)."""
+    return render
+
+
+def render(value: Any, system: Mapping[str, Any]) -> bytes:
+    """The body of ``request.response`` in the negotiated media type, whose headers it sets."""
+    request = system["request"]
+    if negotiation_of(request).media_type == versions.HTML:
+        function: HtmlRenderer = getattr(request.registry, "netinv_html_renderer", browsable.page)
+        body, headers = function(request, value, request.response.status_int)
+        request.response.headers.update(headers)
+        return body
+    request.response.headers["Content-Type"] = versions.JSON
+    return dumps_within(request.registry.netinv, value)

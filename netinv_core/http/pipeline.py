@@ -27,7 +27,7 @@ from webob.datetime_utils import parse_date
 
 from netinv_core.auth.security_policy import SecurityPolicy
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
-from netinv_core.http import dry_run, health, idempotency, mount, negotiation, rate_limits, renderer
+from netinv_core.http import dry_run, health, idempotency, mount, negotiation, rate_limits
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, unit_of_work
@@ -382,14 +382,14 @@ def _checked(checks: Sequence[Check], inner: Policy) -> Policy:
 def includeme(config: Any) -> None:
     """Adds the steps, the security policy, ``request.uow``, the renderer ``orjson``, and the directives
     ``config.add_identity_source(source)`` (:data:`netinv_core.auth.security_policy.IdentitySource`) and
-    ``config.set_netinv_html_renderer(function)`` (:data:`netinv_core.http.renderer.HtmlRenderer`).
+    ``config.set_netinv_html_renderer(function)`` (:data:`netinv_core.http.negotiation.HtmlRenderer`).
     """
     policy = SecurityPolicy()
     config.set_security_policy(policy)
     config.add_directive("add_identity_source", lambda config, source: policy.add_source(source))
     config.add_request_method(unit_of_work, "uow", reify=True)
-    config.add_renderer("orjson", renderer.factory)
-    config.add_directive("set_netinv_html_renderer", renderer.set_html_renderer)
+    config.add_renderer("orjson", negotiation.renderer_factory)
+    config.add_directive("set_netinv_html_renderer", negotiation.set_html_renderer)
     config.set_execution_policy(execution_policy())
     for step in PIPELINE:
         if isinstance(step, Included):

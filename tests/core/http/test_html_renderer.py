@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyramid.request import Request
 
-from netinv_core.http import renderer
+from netinv_core.http import negotiation
 from netinv_testing import Api, Service
 
 pytestmark = pytest.mark.any_database
@@ -39,7 +39,7 @@ def test_a_package_makes_the_page_in_its_place(registry: Any, api: Api) -> None:
     def first_member(request: Request, body: Any, status: int) -> tuple[bytes, dict[str, str]]:
         return f"<p>{status} {min(body)}".encode(), {"Content-Type": "text/html"}
 
-    renderer.set_html_renderer(types.SimpleNamespace(registry=registry), first_member)
+    negotiation.set_html_renderer(types.SimpleNamespace(registry=registry), first_member)
     try:
         assert page(api).text == "<p>200 count"
     finally:
