@@ -215,7 +215,8 @@ def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool)
 
 def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Resolves the references and the differences of lists of parsed drafts."""
-    references.resolve(uow, drafts)
+    if any(draft.references or draft.references_many for draft in drafts):
+        references.resolve(uow, drafts)
     if any(draft.differences for draft in drafts):
         list_differences.apply(uow, drafts)
 
