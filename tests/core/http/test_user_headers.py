@@ -11,22 +11,9 @@ import pytest
 from netinv_testing import Service, Unique
 from netinv_testing.client import NOTHING
 from netinv_web.testing.fuzzing import environ_of, quoted
+from tests.support.header_values import VALUES
 
 pytestmark = pytest.mark.any_database
-VALUES = {
-    "CR": "x\rSet-Cookie: a=b",
-    "LF": "x\nSet-Cookie: a=b",
-    "CRLF": "x\r\n\r\n<script>x</script>",
-    "NUL": "x\x00y",
-    "DEL": "x\x7f\x1by",
-    "separators": "x\x85\u2028y",
-    "Latin-1": "caf\xe9",
-    "other scripts": "\u6771\u4eac",
-    "many emoji": "\U0001f600" * 60,
-    "quotes": '"; filename="evil.html',
-    "100 kB": "x" * 100_000,
-    "100 kB of emoji": "\U0001f600" * 25_000,
-}
 CLEAN = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 TYPE, ROLES = "ipam.role", "/api/ipam/roles/"
 READ_HEADERS = ("x-request-id", "x-forwarded-host", "accept-language", "if-none-match", "prefer", "idempotency-key")
