@@ -22,6 +22,7 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import crypto
+from netinv_core.db.driver import driver_of
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import column
 from netinv_core.tasks.retention import Retention, older_than
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
-MAX_BLOB_BYTES = 15 * 2**20  # of a compressed answer in MariaDB: a MEDIUMBLOB has 16 MiB
 _CONTENT_TYPE = sa.LargeBinary().with_variant(mysql.MEDIUMBLOB(), "mysql", "mariadb")  # a BLOB of MySQL has 64 KiB
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -105,9 +105,7 @@ def store(uow: UnitOfWork, keyed: KeyedRequest, request_digest: str, answer: Ans
 
 def _sealed(registry: Registry, answer: Answer) -> bytes | None:
     """The compressed and encrypted answer; ``None`` for one larger than ``netinv.max_stored_answer_size``."""
-    most = registry.settings["max_stored_answer_size"]
-    if registry.dialect == "mysql":
-        most = min(most, MAX_BLOB_BYTES)
+    most = min(registry.settings["max_stored_answer_size"], driver_of(registry.dialect).most_bytes)
     head = orjson.dumps([answer.status, answer.headers])
     content = zlib.compress(head + b"\n" + answer.body, 1)
     return crypto.encrypt_bytes(registry.settings["secret"], content) if len(content) <= most else None

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core import fields
 from netinv_core.caches import lru_cache
+from netinv_core.db.driver import driver_of
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import Choices, column, column_info
 from netinv_core.models.types import Chars, Packed
@@ -317,20 +318,13 @@ NETWORK_LOOKUPS: dict[str, Callable[[Any, str], Condition]] = {
 TEXT_LOOKUPS = ("startswith", "istartswith", "endswith", "iendswith", "regex", "iregex")
 
 
-def _address_part(dialect: str, written: Any) -> Any:
-    """SQL expression for the text before the slash: the address without its prefix length."""
-    if dialect == "sqlite":
-        return sa.func.substr(written, 1, sa.func.instr(written, "/") - 1, type_=sa.Text)
-    return (sa.func.split_part if dialect == "postgresql" else sa.func.substring_index)(written, "/", 1, type_=sa.Text)
-
-
 def lookups(name: str, written: str) -> Filter:
     """Filter ``name`` (``network`` or ``host``) with its lookups; ``written`` is the name of the text column."""
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         if suffix in TEXT_LOOKUPS:
             dialect = endpoint.registry.dialect
-            text = _address_part(dialect, table.c[written])
+            text = driver_of(dialect).before_slash(table.c[written])  # the address without its prefix length
             return any_of([LOOKUPS[suffix](dialect, text, value) for value in values])
         return any_of([NETWORK_LOOKUPS[suffix or "exact"](table, value) for value in values])
 

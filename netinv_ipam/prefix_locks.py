@@ -11,6 +11,8 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.caches import BoundedCache
+from netinv_core.db.driver import driver_of
+from netinv_core.db.driver.combined import Combined, Run
 from netinv_core.db.engine import in_parameter, lock_rows
 from netinv_core.read import listing
 from netinv_core.read.lookups import any_of
@@ -77,16 +79,28 @@ def _locked_at(uow: UnitOfWork, place: Place) -> dict[Any, Row]:
         "prefix_length": network.prefixlen,
         "vrf_id": vrf_id,
     }
-    if uow.registry.dialect == "postgresql":
-        above = {low for _, low, _ in networks.edges_of_parents(network, equal=False)}
-        values |= {"above": sorted(above), "broadcast": networks.last(network)}
-        rows = uow.execute(_wider_and_own(), values).tuples()
-        return {row["id"]: row for row in (dict(zip(_table.c.keys(), values, strict=True)) for values in rows)}
-    wider = [_at(parent) for parent in networks.parents(network, equal=False)]
-    if wider and uow.registry.dialect != "sqlite":  # whose transactions lock the database
-        uow.execute(_hinted(_shared().where(any_of(wider))), {"vrf_id": vrf_id})
-    rows = uow.execute(_hinted(_own()), values).mappings()
-    return {row["id"]: dict(row) for row in rows}
+    rows = uow.execute(_LockedPrefixes(uow.registry.dialect, network), values)
+    return {row["id"]: row for row in (dict(zip(_table.c.keys(), values, strict=True)) for values in rows)}
+
+
+class _LockedPrefixes(Combined):
+    """Locks of the prefixes of a network, after those that contain it. The result are the rows of the former."""
+
+    is_dml = False
+
+    def __init__(self, dialect: str, network: netaddr.IPNetwork) -> None:
+        self._dialect, self._network = dialect, network
+
+    def at_once(self, run: Run, values: Any) -> Any:
+        above = {low for _, low, _ in networks.edges_of_parents(self._network, equal=False)}
+        values = {**values, "above": sorted(above), "broadcast": networks.last(self._network)}
+        return run(_wider_and_own(), values).tuples()
+
+    def in_steps(self, run: Run, values: Any) -> Any:
+        wider = [_at(parent) for parent in networks.parents(self._network, equal=False)]
+        if wider and not driver_of(self._dialect).locks_database:
+            run(_hinted(_shared().where(any_of(wider))), {"vrf_id": values["vrf_id"]})
+        return run(_hinted(_own()), values).tuples()
 
 
 def _at(network: netaddr.IPNetwork) -> Any:

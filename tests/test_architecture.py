@@ -518,3 +518,61 @@ def test_a_distribution_has_every_folder_with_code_and_every_template_and_static
     data = {path for folder in folders for pattern in patterns for path in folder.glob(pattern)}
     files = {path for suffix in ("jinja2", "js", "css", "svg", "mako") for path in root.rglob(f"*.{suffix}")}
     assert {path for path in files if "build" not in path.parts} <= data
+
+
+# -- databases
+
+DIALECTS = {"postgresql", "mysql", "mariadb", "sqlite"}
+# Outside of the core's db/, where SQL differs: column types, texts of values, backups; at most as many as there were.
+MOST_COMPARISONS = 36
+PUBLIC = {"_mapping", "_asdict", "_replace", "_fields", "_make"}  # of rows and named tuples
+# Private attributes of other libraries, by module.
+FOREIGN = {
+    "netinv_core/db/data_manager.py": {"_retryable_errors"},  # zope.sqlalchemy
+    "netinv_core/net/guarded_http.py": {"_dns_host"},  # urllib3
+    "netinv_core/package_views.py": {"_conflicts"},  # Pyramid
+    "netinv_extras/jobs/child.py": {"_exit"},  # os
+    "netinv_extras/jobs/forkserver.py": {"_exit"},  # os
+}
+
+
+def all_modules() -> dict[str, ast.Module]:
+    """The modules of all packages by their paths within the repository."""
+    found = [item for package in PACKAGES for item in modules(package).items()]
+    return {path.relative_to(REPOSITORY).as_posix(): module for path, module in found}
+
+
+def compares_dialect(node: ast.AST) -> bool:
+    """True for a comparison with the name of a dialect."""
+    names = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return isinstance(node, ast.Compare) and not DIALECTS.isdisjoint({name for name in names if isinstance(name, str)})
+
+
+def test_dialects_are_compared_where_sql_differs() -> None:
+    """Others ask the driver of the database what it does (:mod:`netinv_core.db.driver`)."""
+    elsewhere = [item for item in all_modules().items() if not item[0].startswith("netinv_core/db/")]
+    found = [f"{path}:{node.lineno}" for path, tree in elsewhere for node in ast.walk(tree) if compares_dialect(node)]  # type: ignore[attr-defined]
+    assert 0 < len(found) <= MOST_COMPARISONS, found
+
+
+def defined_names(module: ast.Module) -> Iterator[str]:
+    """The names that a module defines or imports, also as attributes."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+def test_private_attributes_of_libraries_are_used_in_one_module() -> None:
+    """Those of SQLAlchemy and psycopg are in ``netinv_core/db/driver/private.py``, which has them as texts."""
+    own = {name for module in all_modules().values() for name in defined_names(module)} | PUBLIC
+    found: dict[str, set[str]] = {}
+    for path, module in all_modules().items():
+        for node in ast.walk(module):
+            is_private = isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr)
+            if is_private and node.attr not in own:
+                found.setdefault(path, set()).add(node.attr)
+    assert found == FOREIGN

@@ -28,12 +28,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import mysql, postgresql, sqlite
 
 from netinv_core.auth import crypto, user_names
 from netinv_core.auth.audit import audit
 from netinv_core.auth.models import SignInCounter, User
 from netinv_core.db.availability import is_busy
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import options_for
 from netinv_core.errors import Denied, TooManyRequests, Unavailable
 from netinv_core.models.base import now, table_of
@@ -269,10 +269,7 @@ def _count_failure(dialect: str) -> Any:
         {"bucket": sa.bindparam(name), "failures": 1, "since": sa.bindparam("at")}
         for name in ("account", "address", "pair")
     ]
-    if dialect == "mysql":  # assigns columns in order, and later ones see the new values
-        return mysql.insert(table).values(values).on_duplicate_key_update([("failures", failures), ("since", since)])
-    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table).values(values)
-    return insert.on_conflict_do_update(index_elements=[table.c.bucket], set_={"failures": failures, "since": since})
+    return driver_of(dialect).upsert(table, values, table.c.bucket, {"failures": failures, "since": since})
 
 
 @functools.cache

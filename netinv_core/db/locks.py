@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import Base, table_of
 
@@ -40,7 +41,7 @@ def lock_for(uow: UnitOfWork, rule: str, values: Iterable[Any], *, shared: bool 
 
     The rule must read its rows after the lock. SQLite needs no lock: BEGIN IMMEDIATE serializes its writers.
     """
-    if uow.registry.dialect == "sqlite":
+    if driver_of(uow.registry.dialect).locks_database:
         return
     held: set[int] = uow.row_cache.setdefault(lock_for, set())
     stripes = sorted({zlib.crc32(f"{rule} {value!r}".encode()) % STRIPES for value in values} - held)

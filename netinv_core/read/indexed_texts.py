@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import inlined_int
 from netinv_core.read.lookups import planned
 
@@ -22,7 +23,7 @@ MOST_TEXTS = 500  # different ones of a column that are read for a search
 
 def is_indexed(endpoint: Endpoint) -> bool:
     """True for a resource with trigram indexes."""
-    return bool(endpoint.model.text_indexes) and endpoint.registry.dialect == "postgresql"
+    return bool(endpoint.model.text_indexes) and driver_of(endpoint.registry.dialect).has_text_indexes
 
 
 def by_index(endpoint: Endpoint, table: Any, steps: Sequence[str], condition: Any) -> Any:

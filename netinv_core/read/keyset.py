@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import inlined_int
 from netinv_core.read import lookups
 from netinv_core.read.ordering import Order, SortKey, order_by
@@ -113,7 +114,7 @@ def _parts(dialect: str, keys: Sequence[SortKey], values: Sequence[Any]) -> Iter
 def _after(dialect: str, keys: Sequence[SortKey], values: Sequence[Any]) -> Any:
     """The condition that a row comes after one with these values."""
     uniform = _uniform(keys)
-    if dialect != "mysql" and uniform > 1:  # MariaDB does not use an index for a comparison of rows
+    if driver_of(dialect).compares_rows and uniform > 1:
         row = sa.tuple_(*(key.expression for key in keys[:uniform]))
         last = sa.tuple_(*map(_parameter, keys[:uniform], values))
         beyond = row < last if keys[0].descending else row > last

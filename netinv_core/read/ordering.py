@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
+from netinv_core.db.driver import driver_of
 from netinv_core.errors import Invalid
 from netinv_core.models.columns import column_info
 from netinv_core.models.types import Json
@@ -325,6 +326,6 @@ def _sorted(dialect: str, key: SortKey) -> list[Any]:
     ordered = key.expression.desc() if key.descending else key.expression.asc()
     if not key.nullable:
         return [ordered]
-    if dialect == "mysql":
+    if not driver_of(dialect).sorts_nulls:
         return [key.expression.is_not(None) if key.nulls_first else key.expression.is_(None), ordered]
     return [ordered.nulls_first() if key.nulls_first else ordered.nulls_last()]

@@ -19,6 +19,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db import text_indexes
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import contains, inlined_int
 from netinv_core.errors import Denied
 from netinv_core.models.columns import column_info
@@ -201,7 +202,7 @@ def indexed_resources(uow: UnitOfWork, text: str) -> list[Endpoint]:
     """The resources of which trigram indexes tell which of all objects have a text; which the database has is read once
     per configuration version.
     """
-    if uow.registry.dialect != "postgresql" or _TRIGRAM.search(text) is None:
+    if not driver_of(uow.registry.dialect).has_text_indexes or _TRIGRAM.search(text) is None:
         return []
     absent: list[str] = uow.cached_config("absent text indexes", _absent_indexes)
     indexes = text_indexes.wanted(uow.registry)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.db.driver import driver_of
 from netinv_core.db.driver.results import Row
 from netinv_core.models.types import Chars, LongText
 
@@ -24,12 +25,10 @@ class Union:
     def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]]) -> None:
         slots: list[tuple[Any, Any]] = []
         self._slots = [_slots_of(columns, slots) for columns, _, _ in parts]
-        selects = []
+        selects, null = [], driver_of(dialect).null
         for number, (columns, source, condition) in enumerate(parts):
             filled = dict(zip(self._slots[number], columns, strict=True))
-            padded = [
-                filled[slot] if slot in filled else _null(dialect, type_) for slot, (_, type_) in enumerate(slots)
-            ]
+            padded = [filled[slot] if slot in filled else null(type_) for slot, (_, type_) in enumerate(slots)]
             labelled = [column.label(f"s{slot}") for slot, column in enumerate(padded)]
             part: Any = sa.literal_column(str(number)).label("part")
             selects.append(sa.select(part, *labelled).select_from(source).where(condition))
@@ -67,8 +66,3 @@ def _slots_of(columns: Sequence[Any], slots: list[tuple[Any, Any]]) -> list[int]
             slots.append((kind, sa.Text() if kind is str else column.type))
         taken.append(slot)
     return taken
-
-
-def _null(dialect: str, type_: Any) -> Any:
-    """NULL of a type; PostgreSQL needs a CAST in a UNION."""
-    return sa.cast(sa.null(), type_) if dialect == "postgresql" else sa.literal_column("NULL", type_)

@@ -17,6 +17,7 @@ from netinv_core.auth.identity import configuration_changed
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import DELETE
 from netinv_core.changelog.object_data import object_data
+from netinv_core.db.driver import driver_of
 from netinv_core.db.driver.results import Row
 from netinv_core.db.engine import in_parameter, lock_rows
 from netinv_core.errors import Conflict
@@ -332,7 +333,7 @@ def _unlink_self(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
         for child, attribute, _ in endpoint.incoming_foreign_keys
         if child is endpoint and endpoint.table.c[attribute].nullable
     ]
-    if self_references and uow.registry.dialect == "mysql":
+    if self_references and driver_of(uow.registry.dialect).checks_each_row:
         clause = in_parameter(uow.registry.dialect, endpoint.table.c.id)
         uow.execute(sa.update(endpoint.table).where(clause).values(dict.fromkeys(self_references)), {"keys": keys})
 

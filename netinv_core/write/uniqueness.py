@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.db.driver import driver_of
+from netinv_core.db.driver.private import declaration_order
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import CONCURRENT_CHANGE, Invalid
 from netinv_core.models.columns import column_info
@@ -35,7 +37,7 @@ Holders = dict[Names, dict[Values, set[Any]]]
 def _sets(endpoint: Endpoint, *, early: bool) -> list[Names]:
     """Returns the columns of each unique set, field-level (``early``) or model-level, in order of declaration."""
     constraints = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and "early" in c.info]
-    constraints.sort(key=lambda c: c._creation_order)
+    constraints.sort(key=declaration_order)
     return [tuple(column.name for column in c.columns) for c in constraints if c.info["early"] is early]
 
 
@@ -114,7 +116,7 @@ def _select_holders(endpoint: Endpoint, sets: tuple[Names, ...]) -> Any:
 
 def _among(dialect: str, column: Any, name: str) -> Any:
     """Condition that a column of any type is one of the values of a parameter."""
-    if dialect == "sqlite":
+    if driver_of(dialect).lists_are_json:
         return column.in_(sa.bindparam(name, type_=column.type, expanding=True))
     return in_parameter(dialect, column, name)
 

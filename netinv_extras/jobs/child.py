@@ -20,6 +20,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.auth import crypto, identity
 from netinv_core.content_types import load
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http.versions import NEWEST
@@ -103,7 +104,8 @@ class Run:
         self._key, self._claim = result, claim
         self._entries: list[LogEntry] = []
         self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        self._alone = registry.dialect == "sqlite"  # one writer at a time: the worker does not write while the job does
+        # One writer at a time: the worker does not write while the job does.
+        self._alone = driver_of(registry.dialect).locks_database
 
     def go(self) -> None:
         """Prepares the job, runs it and records the result."""

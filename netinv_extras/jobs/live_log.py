@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from netinv_core.db.driver import driver_of
 from netinv_core.registry import Registry
 from netinv_core.tasks import shared_values
 
@@ -23,7 +24,7 @@ def share(registry: Registry, key: Any, entries: Sequence[Mapping[str, Any]]) ->
 
 def shared(registry: Registry, key: Any) -> list[dict[str, Any]]:
     """The entries of a running job that are not stored yet, in order, as far as they are known."""
-    if registry.dialect != "sqlite":  # elsewhere they are stored at once
+    if not driver_of(registry.dialect).locks_database:  # elsewhere they are stored at once
         return []
     entries = shared_values.get(registry, _name(key)) or []
     return [entry | {"created": datetime.datetime.fromisoformat(entry["created"])} for entry in entries]

@@ -1,19 +1,19 @@
-"""Statements that find the deliveries to claim; on PostgreSQL one statement finds, locks, claims and reads them."""
+"""Claims of deliveries; on PostgreSQL one statement finds, locks, claims and reads them."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+import datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.engine import Connection
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.db.driver import driver_of
+from netinv_core.db.driver.combined import Combined, Run, without_disk
 from netinv_core.db.driver.results import Row
+from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.tasks.leases import free
 from netinv_extras.webhooks.deliveries import QUEUED, WebhookDelivery
@@ -73,7 +73,7 @@ def _candidates(window: int) -> Any:
     return sa.select(ready.c.id).where(_is_first(ready)).limit(sa.bindparam("count"))
 
 
-first_candidates, all_candidates = _candidates(WINDOW), _candidates(EVERY)
+_first_candidates, _all_candidates = _candidates(WINDOW), _candidates(EVERY)
 
 
 # -- PostgreSQL
@@ -133,10 +133,8 @@ def _claiming(window: int) -> sa.Select[Any]:
         .returning(*_delivery.c)
         .cte("claimed")
     )
-    # The commit does not wait for the disk (netinv_core.db.engine.commit_without_disk).
-    without_disk = sa.select(sa.literal_column("set_config('synchronous_commit', 'off', true)")).scalar_subquery()
     return (
-        sa.select(*claim.c, *change_columns, without_disk.label("without_disk"))
+        sa.select(*claim.c, *change_columns, without_disk)
         .join_from(claim, _change, _change.c.id == claim.c.change_id, isouter=True)
         .order_by(claim.c.id)
     )
@@ -145,11 +143,91 @@ def _claiming(window: int) -> sa.Select[Any]:
 _claim_first, _claim_any = _claiming(WINDOW), _claiming(EVERY)
 
 
-def claim_at_once(connection: Connection, values: dict[str, Any]) -> Sequence[Row]:
-    """Claims deliveries on PostgreSQL. Returns their columns and those of their change records.
+# -- elsewhere
 
-    Where the window holds only followers of deliveries that cannot be claimed now, all are searched.
+
+def lock_held(
+    run: Run, dialect: str, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False
+) -> list[int]:
+    """Locks deliveries; returns the ids of those that are queued and ``fit``.
+
+    The WHERE clause has the keys alone. With further conditions a planner might not use the primary key.
     """
-    run = functools.partial(driver_of("postgresql").execute, connection)
-    found: Sequence[Row] = run(_claim_first, values).tuples().all() or run(_claim_any, values).tuples().all()
+    columns = [_delivery.c[name] for name in ("id", "state", "claimed_by", "claimed_until", "lost_claims")]
+    selected = sa.select(*columns).where(in_parameter(dialect, _delivery.c.id)).order_by(_delivery.c.id)
+    rows = run(selected.with_for_update(skip_locked=skip_locked), {"keys": keys})
+    return [row.id for row in rows if row.state == QUEUED and fit(row)]
+
+
+def _ids(run: Run, statement: Any, limits: Sequence[Mapping[str, Any]], passed: Collection[int]) -> list[int]:
+    """The ids that a SELECT returns for each of the limits, without those ``passed``."""
+    found: list[int] = []
+    for limit in limits:
+        keys = [key for key in run(statement, limit).scalars() if key not in passed]
+        found += keys[: limit["count"] - len(passed)]
     return found
+
+
+def _claimable(at: datetime.datetime, suspects: int) -> Callable[[Any], bool]:
+    """Returns a stateful predicate for rows: not claimed at the time, and at most ``suspects`` suspects altogether."""
+    remaining = suspects
+
+    def fits(row: Any) -> bool:
+        nonlocal remaining
+        if row.claimed_until is not None and row.claimed_until >= at:
+            return False
+        if row.lost_claims >= SUSPECT:
+            remaining -= 1
+            return remaining >= 0
+        return True
+
+    return fits
+
+
+class Claiming(Combined):
+    """Claims deliveries for a worker. The values: ``webhooks`` and, of each, the most to claim (``counts``); ``now``;
+    the most ``suspects``; ``worker``, and ``until``, the end of the lease.
+
+    Its result are rows of deliveries with their change records; ``None`` if other workers claim all candidates. These
+    are added to ``others``. The next attempt takes those behind them; one that ``waits`` takes the same, when the other
+    workers have committed.
+    """
+
+    def __init__(self, dialect: str, others: set[int], *, waits: bool) -> None:
+        self._dialect, self._others, self._waits = dialect, others, waits
+
+    def at_once(self, run: Run, values: Any) -> Sequence[Row] | None:
+        # Where the window holds only followers of deliveries that cannot be claimed now, all are searched.
+        found: Sequence[Row] = run(_claim_first, values).tuples().all() or run(_claim_any, values).tuples().all()
+        return found
+
+    def in_steps(self, run: Run, values: Any) -> Sequence[Row] | None:
+        passed = set() if self._waits else set(self._others)
+        counts = zip(values["webhooks"], values["counts"], strict=True)
+        at = values["now"]
+        limits = [{"webhook": key, "now": at, "count": count + len(passed)} for key, count in counts]
+        candidates = _ids(run, _first_candidates, limits, passed) or _ids(run, _all_candidates, limits, passed)
+        if not candidates:
+            return None if passed else []
+        claimable = _claimable(at, values["suspects"])
+        keys = lock_held(run, self._dialect, candidates, claimable, skip_locked=not self._waits)
+        if not keys:
+            self._others.update(candidates)
+            return None
+        is_claimed = in_parameter(self._dialect, _delivery.c.id)
+        # lost_claims first: in MariaDB an expression sees the values assigned before it in the statement.
+        lost = _delivery.c.lost_claims + sa.case((_delivery.c.claimed_by.is_not(None), 1), else_=0)
+        written = (
+            (_delivery.c.lost_claims, lost),
+            (_delivery.c.claimed_by, values["worker"]),
+            (_delivery.c.claimed_until, values["until"]),
+        )
+        run(sa.update(_delivery).where(is_claimed).ordered_values(*written), {"keys": keys})
+        selected = (
+            sa.select(_delivery, *change_columns)
+            .join_from(_delivery, _change, _change.c.id == _delivery.c.change_id, isouter=True)
+            .where(is_claimed)
+            .order_by(_delivery.c.id)
+        )
+        rows: Sequence[Row] = run(selected, {"keys": keys}).all()
+        return rows

@@ -15,6 +15,7 @@ from netinv_core.auth import permissions
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
@@ -114,7 +115,7 @@ def matches(*columns: Any, change: Any = _change) -> Any:
 
 def _insert_from(dialect: str, names: Sequence[str], select: Any) -> sa.Insert:
     """INSERT … SELECT of deliveries. Takes shared row locks on the webhooks until the transaction ends."""
-    if dialect != "mysql":  # MySQL would lock every row that the statement reads, also changes of other transactions
+    if not driver_of(dialect).locks_what_it_reads:  # also changes of other transactions
         select = select.with_for_update(read=True, key_share=True, of=_webhook)
     statement = sa.insert(table_of(WebhookDelivery)).from_select(list(names), select, include_defaults=False)
     return statement.execution_options(preserve_rowcount=True)  # psycopg closes the cursor before the count is read
@@ -122,7 +123,7 @@ def _insert_from(dialect: str, names: Sequence[str], select: Any) -> sa.Insert:
 
 def _lock_webhooks(uow: UnitOfWork) -> None:
     """Locks the webhooks on MySQL and MariaDB, where the INSERT cannot."""
-    if uow.registry.dialect == "mysql":
+    if driver_of(uow.registry.dialect).locks_what_it_reads:
         uow.execute(sa.select(_webhook.c.id).where(_webhook.c.enabled).with_for_update(read=True))
 
 

@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,17 +26,13 @@ from netinv_core.tasks.leases import RELEASED, Leases
 from netinv_extras.webhooks.claims import (
     CHANGE_COLUMNS,
     DELIVERY_COLUMNS,
-    SUSPECT,
     WINDOW,
-    all_candidates,
-    change_columns,
-    claim_at_once,
-    first_candidates,
+    Claiming,
     is_ready,
 )
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, SUCCEEDED, WebhookAttempt, WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
-from netinv_extras.webhooks.recording import record_at_once
+from netinv_extras.webhooks.recording import Recording
 
 _delivery, _attempt, _webhook, _change = (
     table_of(model) for model in (WebhookDelivery, WebhookAttempt, Webhook, ObjectChange)
@@ -119,6 +115,7 @@ class Outbox(Leases):
 
     def __init__(self, engine: Engine, dialect: str, lease: datetime.timedelta) -> None:
         super().__init__(engine, dialect, _delivery)
+        self._driver = driver_of(dialect)
         self._lease = lease
         self._worker = uuid.uuid4()
         self._rounds: dict[Any, int] = {}  # the last claim of each webhook
@@ -139,11 +136,12 @@ class Outbox(Leases):
     def claim_ready(self, room: Callable[[Row], int], suspects: int = 1) -> list[Claimed]:
         """Claims ready deliveries: of each webhook at most ``room(row of the webhook)``.
 
-        At most ``suspects`` of them are deliveries whose claims were lost :data:`SUSPECT` times. With one at a
-        time, the delivery that crashes workers is told apart from those that were claimed together with it.
+        At most ``suspects`` of them are deliveries whose claims were lost
+        :data:`netinv_extras.webhooks.claims.SUSPECT` times. With one at a time, the delivery that crashes workers is
+        told apart from those that were claimed together with it.
         """
         with self.transaction(writing=False) as connection:
-            found = driver_of(self._dialect).execute(connection, _webhooks_with_ready, {"now": now()}).tuples()
+            found = self._driver.execute(connection, _webhooks_with_ready, {"now": now()}).tuples()
         rows = (dict(zip(_webhook_columns, row, strict=True)) for row in found)
         webhooks: dict[Any, Row] = {row["id"]: row for row in rows}
         capacities = {key: count for key, row in webhooks.items() if (count := room(row)) > 0}
@@ -152,69 +150,21 @@ class Outbox(Leases):
         self._round += 1
         chosen = sorted(capacities, key=lambda key: self._rounds.get(key, 0))[:MAX_WEBHOOKS]
         self._rounds.update(dict.fromkeys(chosen, self._round))
-        if self._dialect == "postgresql":
-            return self._claim_at_once([(key, capacities[key]) for key in chosen], suspects, webhooks)
         others: set[int] = set()
-        claimed = None
         for waits in ATTEMPTS:
-            with self._brief_transaction() as connection:
-                limits = [{"webhook": key, "count": capacities[key]} for key in chosen]
-                claimed = self._claim(connection, limits, suspects, others, waits=waits)
+            at = now()
+            values = {
+                "webhooks": chosen,
+                "counts": [capacities[key] for key in chosen],
+                "now": at,
+                "suspects": suspects,
+                "worker": self._worker,
+                "until": at + self._lease,
+            }
+            claimed = self._driver.execute_alone(self._engine, Claiming(self._dialect, others, waits=waits), values)
             if claimed is not None:
-                break
-        return [_claimed(row, webhooks) for row in claimed or ()]
-
-    def _claim_at_once(
-        self, limits: Sequence[tuple[Any, int]], suspects: int, webhooks: Mapping[Any, Row]
-    ) -> list[Claimed]:
-        at = now()
-        values = {
-            "webhooks": [key for key, _ in limits],
-            "counts": [count for _, count in limits],
-            "now": at,
-            "suspects": suspects,
-            "worker": self._worker,
-            "until": at + self._lease,
-        }
-        with self.transaction(writing=False) as connection:
-            rows = claim_at_once(connection, values)
-        return [_claimed(row, webhooks) for row in rows]
-
-    def _claim(
-        self, connection: Connection, limits: Sequence[Row], suspects: int, others: set[int], *, waits: bool
-    ) -> Sequence[Sequence[Any]] | None:
-        """Claims deliveries within the ``limits``; ``None`` if other workers claim all candidates.
-
-        These are added to ``others``. The next attempt takes those behind them; one that ``waits`` takes the same,
-        when the other workers have committed.
-        """
-        at, passed = now(), set() if waits else set(others)
-        limits = [{**limit, "now": at, "count": limit["count"] + len(passed)} for limit in limits]
-        # Where the window holds only followers of deliveries that cannot be claimed now, all are searched.
-        candidates = _ids(connection, first_candidates, limits, passed)
-        candidates = candidates or _ids(connection, all_candidates, limits, passed)
-        if not candidates:
-            return None if passed else []
-        keys = self._lock_held(connection, candidates, _claimable(at, suspects), skip_locked=not waits)
-        if not keys:
-            others.update(candidates)
-            return None
-        # lost_claims first: in MariaDB an expression sees the values assigned before it in the statement.
-        lost = _delivery.c.lost_claims + sa.case((_delivery.c.claimed_by.is_not(None), 1), else_=0)
-        values = (
-            (_delivery.c.lost_claims, lost),
-            (_delivery.c.claimed_by, self._worker),
-            (_delivery.c.claimed_until, at + self._lease),
-        )
-        claim = sa.update(_delivery).where(self._in(_delivery.c.id)).ordered_values(*values)
-        connection.execute(claim, {"keys": keys})
-        selected = (
-            sa.select(_delivery, *change_columns)
-            .join_from(_delivery, _change, _change.c.id == _delivery.c.change_id, isouter=True)
-            .where(self._in(_delivery.c.id))
-            .order_by(_delivery.c.id)
-        )
-        return connection.execute(selected, {"keys": keys}).all()
+                return [_claimed(row, webhooks) for row in claimed]
+        return []
 
     def record(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Records the outcomes of attempts and ends the claims.
@@ -222,51 +172,18 @@ class Outbox(Leases):
         Returns the outcomes that were not recorded, because the claim was lost or the delivery was deleted.
         """
         later = {outcome.claimed.delivery["id"]: again for outcome in outcomes if (again := outcome.again) is not None}
-        at_once = self._dialect == "postgresql"
-        is_alone = at_once and not later  # a single statement, which commits by itself
-        with self.transaction(writing=False) if is_alone else self._brief_transaction() as connection:
-            if at_once:
-                held = record_at_once(connection, self._worker, [_recorded(outcome, later) for outcome in outcomes])
-            else:
-                held = self._record(connection, outcomes, later)
-            retried = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in later.keys() & held]
-            if retried:
-                lanes = [_lane_parameters(outcome, later[outcome.claimed.delivery["id"]]) for outcome in retried]
-                connection.execute(_postpone_lane, lanes)
+        recording = Recording(self._dialect)
+        values = {"outcomes": [_recorded(outcome, later) for outcome in outcomes], "worker": self._worker}
+        if not later:
+            held = self._driver.execute_alone(self._engine, recording, values)
+        else:
+            with self._brief_transaction() as connection:
+                held = self._driver.execute(connection, recording, values)
+                retried = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in later.keys() & held]
+                if retried:
+                    lanes = [_lane_parameters(outcome, later[outcome.claimed.delivery["id"]]) for outcome in retried]
+                    connection.execute(_postpone_lane, lanes)
         return [outcome for outcome in outcomes if outcome.claimed.delivery["id"] not in held]
-
-    def _record(
-        self, connection: Connection, outcomes: Sequence[Outcome], later: Mapping[int, datetime.datetime]
-    ) -> set[int]:
-        """Records outcomes of which those in ``later`` are tried again. Returns the ids of those recorded."""
-        keys = [outcome.claimed.delivery["id"] for outcome in outcomes]
-        held = set(self._lock_held(connection, keys, lambda row: row.claimed_by == self._worker))
-        valid = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in held]
-        if valid:
-            connection.execute(sa.insert(_attempt), [_attempt_of(outcome) for outcome in valid])
-        ended = [outcome for outcome in valid if outcome.claimed.delivery["id"] not in later]
-        self._end(connection, SUCCEEDED, [outcome.claimed.delivery["id"] for outcome in ended if outcome.good])
-        self._end(connection, FAILED, [outcome.claimed.delivery["id"] for outcome in ended if not outcome.good])
-        if retried := [key for key in later if key in held]:
-            connection.execute(_ending(sa.update(_delivery).where(self._in(_delivery.c.id))), {"keys": retried})
-        return held
-
-    def _lock_held(
-        self, connection: Connection, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False
-    ) -> list[int]:
-        """Locks deliveries; returns the ids of those that are queued and ``fit``.
-
-        The WHERE clause has the keys alone. With further conditions a planner might not use the primary key.
-        """
-        columns = [_delivery.c[name] for name in ("id", "state", "claimed_by", "claimed_until", "lost_claims")]
-        selected = sa.select(*columns).where(self._in(_delivery.c.id)).order_by(_delivery.c.id)
-        rows = connection.execute(selected.with_for_update(skip_locked=skip_locked), {"keys": keys})
-        return [row.id for row in rows if row.state == QUEUED and fit(row)]
-
-    def _end(self, connection: Connection, state: str, keys: list[int]) -> None:
-        if keys:
-            statement = _ending(sa.update(_delivery).where(self._in(_delivery.c.id)))
-            connection.execute(statement.values(state=state, finished=now()), {"keys": keys})
 
     def release(self, claimed: Sequence[Claimed]) -> None:
         """Ends the claims on deliveries that were not sent."""
@@ -283,17 +200,6 @@ class Outbox(Leases):
                 return None
             earliest: datetime.datetime | None = connection.execute(_next_due(webhooks), {"now": now()}).scalar()
         return earliest
-
-
-def _ids(
-    connection: Connection, statement: Any, limits: Sequence[Mapping[str, Any]], passed: Collection[int]
-) -> list[int]:
-    """The ids that a SELECT returns for each of the limits, without those ``passed``."""
-    found: list[int] = []
-    for limit in limits:
-        keys = [key for key in connection.execute(statement, limit).scalars() if key not in passed]
-        found += keys[: limit["count"] - len(passed)]
-    return found
 
 
 def _next_due(webhooks: Sequence[Any]) -> Any:
@@ -346,24 +252,3 @@ def _recorded(outcome: Outcome, later: Mapping[int, datetime.datetime]) -> dict[
 def _lane_parameters(outcome: Outcome, again: datetime.datetime) -> dict[str, Any]:
     delivery = outcome.claimed.delivery
     return {"webhook": delivery["webhook_id"], "changed": delivery["changed_object_id"], "again": again}
-
-
-def _ending(statement: Any) -> Any:
-    """Adds to an UPDATE: one attempt more, claim released."""
-    return statement.values(attempts=_delivery.c.attempts + 1, lost_claims=0, **RELEASED)
-
-
-def _claimable(at: datetime.datetime, suspects: int) -> Callable[[Any], bool]:
-    """Returns a stateful predicate for rows: not claimed at the time, and at most ``suspects`` suspects altogether."""
-    remaining = suspects
-
-    def fits(row: Any) -> bool:
-        nonlocal remaining
-        if row.claimed_until is not None and row.claimed_until >= at:
-            return False
-        if row.lost_claims >= SUSPECT:
-            remaining -= 1
-            return remaining >= 0
-        return True
-
-    return fits

@@ -1,22 +1,21 @@
-"""The statement that records outcomes of attempts on PostgreSQL: it locks the deliveries, inserts the attempts and
-updates the deliveries.
+"""Records of outcomes of attempts: the deliveries are locked, the attempts inserted and the deliveries updated.
 
-Statements of their own for these take a transaction, with a round trip each, and execute the INSERT for each attempt.
+On PostgreSQL one statement does all of it. Statements of their own take a transaction, with a round trip each, and
+execute the INSERT for each attempt.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.engine import Connection
 
-from netinv_core.db.driver import driver_of
+from netinv_core.db.driver.combined import Combined, Run, without_disk
+from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.tasks.leases import RELEASED
+from netinv_extras.webhooks.claims import lock_held
 from netinv_extras.webhooks.deliveries import QUEUED, WebhookAttempt, WebhookDelivery
 
 _delivery, _attempt = table_of(WebhookDelivery), table_of(WebhookAttempt)
@@ -64,19 +63,40 @@ def _recording() -> sa.Select[Any]:
         )
         .cte("updated")
     )
-    # The commit does not wait for the disk (netinv_core.db.engine.commit_without_disk).
-    without_disk = sa.select(sa.literal_column("set_config('synchronous_commit', 'off', true)")).scalar_subquery()
-    return sa.select(held.c.delivery_id, without_disk.label("without_disk")).add_cte(attempts, updated)
+    return sa.select(held.c.delivery_id, without_disk).add_cte(attempts, updated)
 
 
 _record = _recording()
 
 
-def record_at_once(connection: Connection, worker: uuid.UUID, outcomes: Sequence[dict[str, Any]]) -> set[int]:
-    """Records outcomes on PostgreSQL: the columns of attempts, with ``state`` and ``finished`` of the deliveries.
+class Recording(Combined):
+    """Records outcomes of attempts and ends the claims. The values: ``outcomes``, the columns of attempts with
+    ``state`` and ``finished`` of their deliveries, and the ``worker``.
 
-    Returns the ids of the deliveries whose outcomes were recorded: those that the worker still has claimed.
+    Its result are the ids of the deliveries whose outcomes were recorded: those that the worker still has claimed.
     """
-    keys = [outcome["delivery_id"] for outcome in outcomes]
-    values = {"outcomes": outcomes, "keys": keys, "worker": worker}
-    return set(driver_of("postgresql").execute(connection, _record, values).scalars())
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+
+    def at_once(self, run: Run, values: Any) -> set[int]:
+        keys = [outcome["delivery_id"] for outcome in values["outcomes"]]
+        return set(run(_record, {**values, "keys": keys}).scalars())
+
+    def in_steps(self, run: Run, values: Any) -> set[int]:
+        keys = [outcome["delivery_id"] for outcome in values["outcomes"]]
+        held = set(lock_held(run, self._dialect, keys, lambda row: row.claimed_by == values["worker"]))
+        recorded = [outcome for outcome in values["outcomes"] if outcome["delivery_id"] in held]
+        if recorded:
+            names = [column.name for column in _ATTEMPT]
+            run(sa.insert(_attempt), [{name: outcome[name] for name in names} for outcome in recorded])
+        by_state: dict[str, list[dict[str, Any]]] = {}
+        for outcome in recorded:
+            by_state.setdefault(outcome["state"], []).append(outcome)
+        for state, outcomes in by_state.items():
+            ended = sa.update(_delivery).where(in_parameter(self._dialect, _delivery.c.id))
+            ended = ended.values(attempts=_delivery.c.attempts + 1, lost_claims=0, **RELEASED)
+            if state != QUEUED:
+                ended = ended.values(state=state, finished=max(outcome["finished"] for outcome in outcomes))
+            run(ended, {"keys": [outcome["delivery_id"] for outcome in outcomes]})
+        return held

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import event
 
+from netinv_core.db.driver import driver_of
 from netinv_testing.cases import Case, check, writable
 from netinv_testing.client import Api, Service
 
@@ -69,7 +70,7 @@ def _meeting(service: Service, parties: int) -> Iterator[_Meeting]:
             meeting.arrive()
 
     # On SQLite one transaction writes at a time, so no second client comes that far.
-    together = service.engine.dialect.name != "sqlite"
+    together = not driver_of(service.engine.dialect.name).locks_database
     if together:
         event.listen(service.engine, "before_cursor_execute", wait)
     try:

@@ -3,7 +3,7 @@
 Callers build statements of SQLAlchemy and give them to :meth:`netinv_core.uow.UnitOfWork.execute`, or with a connection
 to :meth:`Driver.execute <netinv_core.db.driver.general.Driver.execute>`. Only this package knows how they are run:
 
-* ``general``: by SQLAlchemy, on MariaDB, MySQL and SQLite;
+* ``general``: by SQLAlchemy, on MariaDB, MySQL (``mariadb``) and SQLite (``sqlite``);
 * ``postgresql``: on the connection of psycopg, with texts that are compiled once (``structures``), and without a cursor
   once the server has prepared them (``prepared``);
 * ``private``: the private attributes of SQLAlchemy and psycopg that this takes. Without them the public way remains.
@@ -14,10 +14,19 @@ from __future__ import annotations
 import functools
 
 from netinv_core.db.driver.general import Driver
+from netinv_core.db.driver.mariadb import MariadbDriver
 from netinv_core.db.driver.postgresql import PostgresqlDriver
+from netinv_core.db.driver.sqlite import SqliteDriver
+
+_DRIVERS: dict[str, type[Driver]] = {
+    "postgresql": PostgresqlDriver,
+    "mysql": MariadbDriver,
+    "mariadb": MariadbDriver,
+    "sqlite": SqliteDriver,
+}
 
 
 @functools.cache
 def driver_of(dialect: str) -> Driver:
     """The driver for the databases of a dialect."""
-    return PostgresqlDriver(dialect) if dialect == "postgresql" else Driver(dialect)
+    return _DRIVERS[dialect](dialect)

@@ -6,6 +6,11 @@ import abc
 from collections.abc import Callable
 from typing import Any
 
+import sqlalchemy as sa
+
+# Column of a statement that stands alone on PostgreSQL: its commit does not wait for the disk.
+_set_commit: Any = sa.literal_column("set_config('synchronous_commit', 'off', true)")
+without_disk: Any = sa.select(_set_commit).scalar_subquery().label("without_disk")
 Run = Callable[..., Any]  # runs a statement with values on the connection
 
 

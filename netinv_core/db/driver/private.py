@@ -11,6 +11,7 @@ from typing import Any
 KEY = "_generate_cache_key"
 PREPARED, NAMES = "_prepared", "_names"
 BEGIN = "_get_tx_start_command"
+ORDER = "_creation_order"
 
 
 def structure_key(statement: Any) -> Any:
@@ -41,3 +42,12 @@ def begin_command(connection: Any) -> bytes | None:
     """
     command = getattr(connection, BEGIN, None)
     return None if command is None else command()
+
+
+def declaration_order(constraint: Any) -> tuple[int, str]:
+    """The place of a constraint among those of its table, in the order of their declaration.
+
+    ``Table.constraints`` is a set. Without the attribute they are in the order of their names. Checked with SQLAlchemy
+    2.0.58.
+    """
+    return getattr(constraint, ORDER, 0), str(constraint.name)
