@@ -325,6 +325,12 @@ def test_the_core_imports_no_application() -> None:
     assert found == []
 
 
+@pytest.mark.parametrize("package", ENGINE)
+def test_a_part_of_the_engine_imports_no_application(package: str) -> None:
+    found = {name for module in modules(package).values() for name, _ in imports(module) if name.startswith("netinv_")}
+    assert {name.partition(".")[0] for name in found} <= {"netinv_core", *ENGINE}
+
+
 def test_the_core_names_no_application() -> None:
     """Neither by the names of their packages, nor by their labels and paths, except in docstrings and test input."""
     applications = [package for package in PACKAGES if package not in ["netinv_core", *ENGINE]]

@@ -186,7 +186,7 @@ def assert_page_has_its_files(url: str) -> None:
 def test_the_extra_installs_the_driver_that_a_setting_needs(dist: Path, tmp_path: Path) -> None:
     environment = EmptyEnvironment(tmp_path)
     environment.link(name for name in locked() if name.lower() not in DRIVERS)
-    environment.install("netinv-core", dist)
+    environment.install("netinv-admin", dist)
     ini = tmp_path / "netinv.ini"
     address = f"postgresql://netinv@127.0.0.1:{free_port()}/netinv"
     ini.write_text(SETTINGS.format(port=free_port()).replace("sqlite:///%(here)s/netinv.sqlite", address))
