@@ -1,0 +1,63 @@
+"""docs/architecture.md lists the files that requests enter, in their order; a request enters no more than it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from bench import trace
+from bench.receiver import receiver
+from bench.trace import Request, Trace
+from netinv_testing import Service
+
+pytestmark = pytest.mark.any_database
+REGENERATE = "make trace TRACE=--document writes the lists; a raised ceiling needs a reason"
+# The most functions and files of netinv that a request enters.
+CEILINGS = {
+    "GET one device": (112, 35),
+    "GET list name__ic, 50": (155, 46),
+    "PATCH 3 devices": (315, 84),
+    "page: list": (235, 75),
+    "page: form submit": (370, 97),
+    "delivery": (124, 28),
+}
+
+
+@pytest.fixture(scope="module")
+def demo_service() -> Iterator[Service]:
+    """A service with the demo inventory on SQLite."""
+    with trace.demo_service() as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def requests(demo_service: Service) -> Iterator[dict[str, Request]]:
+    """The requests by name."""
+    with receiver() as given:
+        yield dict(trace.requests_of(demo_service, given.url))
+
+
+@pytest.fixture(scope="module")
+def traces(demo_service: Service, requests: dict[str, Request]) -> dict[str, Trace]:
+    """The traces of the requests by name."""
+    return {name: trace.trace_of(requests[name], demo_service) for name in CEILINGS}
+
+
+@pytest.mark.parametrize("name", CEILINGS)
+def test_the_page_lists_the_files_that_a_request_enters(name: str, traces: dict[str, Trace]) -> None:
+    """In the order of the first entry, none missing, none too many."""
+    match = trace.block_of(name).search(trace.PAGE.read_text())
+    assert match is not None, f"docs/architecture.md has no block for {name!r}"
+    listed, entered = trace.files_in(match[2]), list(traces[name].files)
+    missing, surplus = set(entered) - set(listed), set(listed) - set(entered)
+    assert (missing, surplus) == (set(), set()), REGENERATE
+    assert listed == entered, REGENERATE
+
+
+@pytest.mark.parametrize(("name", "ceiling"), CEILINGS.items())
+def test_a_request_enters_few_functions_and_files(
+    name: str, ceiling: tuple[int, int], traces: dict[str, Trace]
+) -> None:
+    functions, files = len(traces[name].functions), len(traces[name].files)
+    assert functions <= ceiling[0] and files <= ceiling[1], f"{functions} functions, {files} files: {REGENERATE}"
