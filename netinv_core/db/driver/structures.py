@@ -114,7 +114,6 @@ class Structure:
         self._compiled: Any = statement.compile(dialect=dialect, **many)
         self._columns: Sequence[Any] = list(statement.exported_columns)
         self._number = next(_numbers)
-        self.last: weakref.ref[Any] | None = None  # the statement that ran last
         self._parameters = [
             _Parameter(
                 parameter.key,
@@ -207,6 +206,7 @@ _texts: BoundedCache[Any] = BoundedCache("texts", MAX_TEXT_BYTES, _bytes)
 _structures: BoundedCache[Structure] = BoundedCache("structures", MAX_STRUCTURES)
 # By the statement itself, which needs no key then: for those that ran before, as modules and plans keep them.
 _kept: BoundedCache[Any] = BoundedCache("statements", MAX_STATEMENTS)
+_seen: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def bound(statement: Any, dialect: Dialect, conditions: Sequence[Any] = ()) -> Bound | None:
@@ -228,7 +228,7 @@ def bound(statement: Any, dialect: Dialect, conditions: Sequence[Any] = ()) -> B
     structure = _structures.get_or_make((statement, key.key) if conditions else key.key, build)
     found = Bound(structure, dict(zip(structure.keys, key.bindparams, strict=True)))
     if not conditions and structure.text is not None:  # lists of values that a statement has may be long
-        _keep(statement, structure, statement, found)
+        _keep(statement, statement, found)
     return found
 
 
@@ -242,13 +242,13 @@ def for_rows(statement: Any, dialect: Dialect, columns: tuple[str, ...]) -> Stru
         if key is None:
             return None
         structure = _structures.get_or_make((key.key, columns), lambda: Structure(statement, dialect, (), columns))
-        _keep(statement, structure, (statement, columns), structure)
+        _keep(statement, (statement, columns), structure)
     return structure if structure.is_complete and structure.takes_rows else None
 
 
-def _keep(statement: Any, structure: Structure, name: Any, compiled: Bound | Structure) -> None:
-    """Keeps the compiled form of a statement that runs for the second time, with no other of its structure between."""
-    if structure.last is not None and structure.last() is statement:
+def _keep(statement: Any, name: Any, compiled: Bound | Structure) -> None:
+    """Keeps the compiled form of a statement that runs for the second time."""
+    if statement in _seen:
         _kept.set(name, compiled)
     else:
-        structure.last = weakref.ref(statement)
+        _seen.add(statement)
