@@ -43,6 +43,7 @@ class ProviderNetwork(Primary):
 providers = Resource(
     Provider,
     "providers",
+    type_order="~2 ",
     brief=["name", "slug", "circuit_count"],
     search=["name", "account", "noc_contact", "admin_contact", "comments"],
     filters=[

@@ -85,6 +85,7 @@ def termination_display_name(side: str, site: str | None, network: str | None) -
 circuit_terminations = Resource(
     CircuitTermination,
     "circuit-terminations",
+    type_order="~1 ",
     title="circuit termination",
     display=(termination_display_name, "term_side", "site.name", "provider_network.name"),
     brief=["circuit", "term_side", "cable"],

@@ -29,6 +29,11 @@ class ContentTypeRow(Base):
     model: Mapped[str] = mapped_column(Chars(100))
 
 
+def labels_in_order(registry: Registry) -> list[str]:
+    """The labels of all models, in the order of lists of content types (``Resource.type_order``)."""
+    return sorted(registry.endpoints, key=lambda label: f"{registry[label].resource.type_order}{label}")
+
+
 def register(uow: UnitOfWork, labels: Iterable[str]) -> None:
     """Inserts the missing labels in this order: lists of content types are sorted by number."""
     load(uow)

@@ -195,6 +195,11 @@ def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
     return source
 
 
+def _read_only(values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """A read-only copy of a mapping."""
+    return types.MappingProxyType(dict(values or {}))
+
+
 class Resource:
     """Declaration of a REST resource: a model and how it is served at ``/api/<app>/<name>/``.
 
@@ -226,6 +231,8 @@ class Resource:
     :param record_constants: members of the change log's ``object_data`` that have no columns
     :param presentation: arrangement of the fields on pages for people
     :param actions: actions of permissions besides those of views, which the service asks for elsewhere
+    :param type_order: text before the label by which lists of content types sort the model: ``"~1 "`` is after all
+        labels. Built-in models keep the order that clients of 1.x know
     """
 
     narrowing: Callable[[UnitOfWork, Any], Any] | None = None
@@ -270,22 +277,22 @@ class Resource:
         record_constants: Mapping[str, Any] | None = None,
         presentation: Presentation | None = None,
         actions: Sequence[str] = (),
+        type_order: str = "",
     ) -> None:
-        self.presentation, self.actions = presentation or Presentation(), tuple(actions)
+        self.presentation, self.actions, self.type_order = presentation or Presentation(), tuple(actions), type_order
         self.model, self.name, self.label, self.title, self.plural = model, name, label, title, plural
         self.display = (unchanged, display) if isinstance(display, str) else display
         self.name_attribute, (self.natural, self.natural_within) = name_attribute, _natural_key(natural)
         self.brief, self.order, self.search = tuple(brief), tuple(order), tuple(search)
-        self.orderings = types.MappingProxyType(dict(orderings or {}))
+        self.orderings = _read_only(orderings)
         self.brief_fields, self.assigned_fields = tuple(brief_fields), tuple(assigned_fields)
         self.field_factories, self.omit = tuple(fields), frozenset(omit)
         self.filters, self.versions = tuple(filters), tuple(versions)
         self.of, self.only_fields, self.about = of, tuple(only_fields), tuple(about)
-        self.record_constants = types.MappingProxyType(dict(record_constants or {}))
+        self.record_constants = _read_only(record_constants)
         self.writes = frozenset(writes) if writable and of is None else frozenset()
-        self.configuration, self.recorded = configuration, recorded
         self.allow_basic_auth, self.exempt_by_name_only = allow_basic_auth, exempt_by_name_only
-        self.example = types.MappingProxyType(dict(example or {}))
+        self.configuration, self.recorded, self.example = configuration, recorded, _read_only(example)
 
     @property
     def display_path(self) -> str | None:

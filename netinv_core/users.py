@@ -24,7 +24,7 @@ from netinv_core.auth.models import (
 from netinv_core.auth.providers import IdentityProvider
 from netinv_core.auth.tokens import tokens
 from netinv_core.changelog.models import ChangeNumbering
-from netinv_core.content_types import register
+from netinv_core.content_types import labels_in_order, register
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.search_views import search_everything
 from netinv_core.http.user_config import user_config
@@ -65,6 +65,7 @@ groups = Resource(
 users = Resource(
     User,
     "users",
+    type_order="~1 ",
     display="username",
     brief=["username"],
     order=["username"],
@@ -120,6 +121,7 @@ def by_type(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
 permissions = Resource(
     ObjectPermission,
     "permissions",
+    type_order="~1 ",
     label="users.objectpermission",
     title="permission",
     brief=["name", "enabled", "object_types", "groups", "users", "actions"],
@@ -250,7 +252,7 @@ def netinv_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
     return [provider] if provider is not None else []
 
 
-@hookimpl
+@hookimpl(tryfirst=True)  # what other packages insert may name content types
 def netinv_seed(uow: UnitOfWork) -> None:
     """Inserts the configuration version, the numbering of changes, and the content type of every model."""
     table = table_of(ConfigurationVersion)
@@ -259,4 +261,4 @@ def netinv_seed(uow: UnitOfWork) -> None:
     numbering = table_of(ChangeNumbering)
     if uow.execute(sa.select(numbering.c.id)).first() is None:
         uow.execute(sa.insert(numbering).values(id=1, given=0, pruned=0))
-    register(uow, uow.registry.endpoints)
+    register(uow, labels_in_order(uow.registry))

@@ -47,6 +47,7 @@ class DeviceRedundancyGroup(Primary):
 device_redundancy_groups = Resource(
     DeviceRedundancyGroup,
     "device-redundancy-groups",
+    type_order="dcim.rack+",
     brief=["name", "slug", "failover_strategy"],
     search=["name", "slug", "description", "comments"],
     filters=[one_of("failover_strategy", STRATEGIES, multiple=False)],

@@ -133,6 +133,7 @@ manufacturers = Resource(
 device_types = Resource(
     DeviceType,
     "device-types",
+    type_order="~2 ",
     title="device type",
     display=("{} {}".format, "manufacturer.name", "model"),
     name_attribute="model",

@@ -132,6 +132,7 @@ def association_display_name(group: str, device: str, name: str, label: str, pri
 interface_redundancy_groups = Resource(
     InterfaceRedundancyGroup,
     "interface-redundancy-groups",
+    type_order="dcim.rack+",
     brief=["name", "protocol"],
     search=["name", "description"],
     fields=[

@@ -80,6 +80,7 @@ class PowerFeed(PathEnd, Primary):
 power_panels = Resource(
     PowerPanel,
     "power-panels",
+    type_order="~1 ",
     brief=["name", "powerfeed_count"],
     order=["site.name_key", "name"],
     search=["name"],

@@ -143,6 +143,7 @@ def rack_display_name(name: str, facility: str | None) -> str:
 rack_groups = Resource(
     RackGroup,
     "rack-groups",
+    type_order="~1 ",
     title="rack group",
     brief=["name", "slug", "rack_count", "_depth"],
     order=["tree_key"],

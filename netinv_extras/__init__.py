@@ -13,7 +13,7 @@ from netinv_core.presentation import MenuSection
 from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras import hookspecs, import_completion, nautobot, nautobot2, netbox
-from netinv_extras.content_types import content_types, register_vocabulary
+from netinv_extras.content_types import content_types
 from netinv_import.mapping import DumpMapping
 
 # In this order their hooks are called, and the fields that they attach stand in representations.
@@ -52,12 +52,6 @@ app = App(
 def netinv_app() -> App:
     """The application."""
     return app
-
-
-@hookimpl
-def netinv_seed(uow: UnitOfWork) -> None:
-    """Writes content types of the API's models."""
-    register_vocabulary(uow)
 
 
 @hookimpl

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.content_types import ContentTypeRow, register
+from netinv_core.content_types import ContentTypeRow
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied
 from netinv_core.models.base import Organizational
@@ -24,118 +24,14 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.reference_messages import NO_SUCH_ID, message
 
-# Names of all models of the API, by label. Tags, statuses and permissions may refer to models of packages that are not
-# installed, so that their data can be exchanged between services. Lists of content types follow this order.
-VOCABULARY = {
-    "auth.group": "group",
-    "circuits.circuit": "circuit",
-    "circuits.circuittype": "circuit type",
-    "circuits.providernetwork": "provider network",
-    "contenttypes.contenttype": "content type",
-    "dcim.cable": "cable",
-    "dcim.consoleport": "console port",
-    "dcim.consoleporttemplate": "console port template",
-    "dcim.consoleserverport": "console server port",
-    "dcim.consoleserverporttemplate": "console server port template",
-    "dcim.device": "device",
-    "dcim.devicebay": "device bay",
-    "dcim.devicebaytemplate": "device bay template",
-    "dcim.devicerole": "device role",
-    "dcim.frontport": "front port",
-    "dcim.frontporttemplate": "front port template",
-    "dcim.interface": "interface",
-    "dcim.interfaceredundancygroupassociation": "interface redundancy group association",
-    "dcim.interfacetemplate": "interface template",
-    "dcim.location": "location",
-    "dcim.locationtype": "location type",
-    "dcim.manufacturer": "manufacturer",
-    "dcim.platform": "platform",
-    "dcim.powerfeed": "power feed",
-    "dcim.poweroutlet": "power outlet",
-    "dcim.poweroutlettemplate": "power outlet template",
-    "dcim.powerport": "power port",
-    "dcim.powerporttemplate": "power port template",
-    "dcim.rack": "rack",
-    "dcim.deviceredundancygroup": "device redundancy group",
-    "dcim.interfaceredundancygroup": "interface redundancy group",
-    "dcim.rackreservation": "rack reservation",
-    "dcim.rackrole": "rack role",
-    "dcim.rearport": "rear port",
-    "dcim.rearporttemplate": "rear port template",
-    "dcim.region": "region",
-    "dcim.site": "site",
-    "dcim.virtualchassis": "virtual chassis",
-    "extras.computedfield": "computed field",
-    "extras.configcontext": "config context",
-    "extras.configcontextschema": "config context schema",
-    "extras.customfield": "custom field",
-    "extras.customfieldchoice": "custom field choice",
-    "extras.customlink": "custom link",
-    "extras.dynamicgroup": "dynamic group",
-    "extras.dynamicgroupmembership": "dynamic group membership",
-    "extras.exporttemplate": "export template",
-    "extras.gitrepository": "Git repository",
-    "extras.graphqlquery": "GraphQL query",
-    "extras.imageattachment": "image attachment",
-    "extras.job": "job",
-    "extras.jobbutton": "job button",
-    "extras.jobhook": "job hook",
-    "extras.joblogentry": "job log entry",
-    "extras.jobresult": "job result",
-    "extras.note": "note",
-    "extras.objectchange": "object change",
-    "extras.relationship": "relationship",
-    "extras.relationshipassociation": "relationship association",
-    "extras.scheduledjob": "scheduled job",
-    "extras.secret": "secret",
-    "extras.secretsgroup": "secrets group",
-    "extras.secretsgroupassociation": "secrets group association",
-    "extras.status": "status",
-    "extras.tag": "tag",
-    "extras.webhook": "webhook",
-    "ipam.ipaddress": "IP address",
-    "ipam.prefix": "prefix",
-    "ipam.rir": "RIR",
-    "ipam.role": "role",
-    "ipam.vlan": "VLAN",
-    "circuits.circuittermination": "circuit termination",
-    "dcim.powerpanel": "power panel",
-    "dcim.rackgroup": "rack group",
-    "ipam.vlangroup": "VLAN group",
-    "tenancy.tenantgroup": "tenant group",
-    "users.objectpermission": "permission",
-    "users.token": "token",
-    "users.user": "user",
-    "virtualization.clustergroup": "cluster group",
-    "virtualization.clustertype": "cluster type",
-    "virtualization.virtualmachine": "virtual machine",
-    "virtualization.vminterface": "VM interface",
-    "circuits.provider": "provider",
-    "dcim.devicetype": "device type",
-    "dcim.inventoryitem": "inventory item",
-    "ipam.aggregate": "aggregate",
-    "ipam.routetarget": "route target",
-    "ipam.vrf": "VRF",
-    "ipam.service": "service",
-    "tenancy.tenant": "tenant",
-    "virtualization.cluster": "cluster",
-}
-
-
 INVALID_CHOICE = "Select a valid choice. That choice is not one of the available choices."
-
-
-def register_vocabulary(uow: UnitOfWork) -> None:
-    """Adds the models of the API to the content types."""
-    register(uow, VOCABULARY)
 
 
 def name_of(registry: Registry, label: str) -> str:
     """Returns the display name of a content type, such as ``dcim | rack group``."""
     app, _, model = label.partition(".")
     endpoint = registry.get(label)
-    title = VOCABULARY.get(label) or (endpoint.title if endpoint is not None else model)
-    return f"{app} | {title}"
+    return f"{app} | {endpoint.title if endpoint is not None else model}"
 
 
 def content_type_parameter(attribute: str) -> filters.Filter:

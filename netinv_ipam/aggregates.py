@@ -58,6 +58,7 @@ rirs = Resource(
 aggregates = Resource(
     Aggregate,
     "aggregates",
+    type_order="~2 ",
     display="prefix",
     brief=["family", "prefix"],
     order=["ip_version", "network", "broadcast"],

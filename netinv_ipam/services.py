@@ -119,6 +119,7 @@ def service_display(name: str, protocol: str, ports: Sequence[int]) -> str:
 services = Resource(
     Service,
     "services",
+    type_order="~3 ",
     display=(service_display, "name", "protocol", "ports"),
     brief=["name", "protocol", "ports"],
     order=["protocol", "port_key"],

@@ -76,6 +76,7 @@ class VLAN(Primary):
 vlan_groups = Resource(
     VLANGroup,
     "vlan-groups",
+    type_order="~1 ",
     title="VLAN group",
     brief=["name", "slug", "vlan_count"],
     order=["site.name_key", "name"],

@@ -62,6 +62,7 @@ def vrf_display(name: str, rd: str | None) -> str:
 route_targets = Resource(
     RouteTarget,
     "route-targets",
+    type_order="~2 ",
     title="route target",
     natural="name",
     search=["name", "description"],
@@ -77,6 +78,7 @@ route_targets = Resource(
 vrfs = Resource(
     VRF,
     "vrfs",
+    type_order="~2 ",
     title="VRF",
     display=(vrf_display, "name", "rd"),
     brief=["name", "rd", "prefix_count"],

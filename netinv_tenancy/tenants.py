@@ -38,6 +38,7 @@ class Tenant(Primary):
 tenant_groups = Resource(
     TenantGroup,
     "tenant-groups",
+    type_order="~1 ",
     brief=["name", "slug", "tenant_count", "_depth"],
     order=["tree_key"],
     search=["name", "description", "slug"],
@@ -47,6 +48,7 @@ tenant_groups = Resource(
 tenants = Resource(
     Tenant,
     "tenants",
+    type_order="~4 ",
     brief=["name", "slug"],
     order=["group.name", "name"],
     search=["name", "slug", "description", "comments", "group.name"],

@@ -65,6 +65,7 @@ class Cluster(Primary):
 cluster_types = Resource(
     ClusterType,
     "cluster-types",
+    type_order="~1 ",
     brief=["name", "slug", "cluster_count"],
     search=["name", "slug", "description"],
 )
@@ -72,6 +73,7 @@ cluster_types = Resource(
 cluster_groups = Resource(
     ClusterGroup,
     "cluster-groups",
+    type_order="~1 ",
     brief=["name", "slug", "cluster_count"],
     search=["name", "slug", "description"],
 )
@@ -79,6 +81,7 @@ cluster_groups = Resource(
 clusters = Resource(
     Cluster,
     "clusters",
+    type_order="~4 ",
     brief=["name", "virtualmachine_count"],
     search=["name", "comments"],
     filters=[*tree_pair("region", "site.region"), tree("location"), *tenant_filters()],

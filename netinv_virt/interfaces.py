@@ -80,6 +80,7 @@ interfaces = Resource(
     VMInterface,
     "interfaces",
     title="VM interface",
+    type_order="~1 ",
     brief=["virtual_machine", "name"],
     order=["virtual_machine.name", "virtual_machine_id", "name_key"],
     search=["name"],

@@ -89,6 +89,7 @@ def _of_cluster(name: str) -> FieldFactory:
 virtual_machines = Resource(
     VirtualMachine,
     "virtual-machines",
+    type_order="~1 ",
     title="virtual machine",
     search=["name", "comments"],
     orderings={"site": ["cluster.site.name_key"], "location": ["cluster.location.tree_key"]},

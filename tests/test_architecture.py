@@ -349,6 +349,24 @@ def test_the_core_names_no_application() -> None:
     assert sorted({name for name, _ in named}) == sorted(NAMES_APPLICATIONS)
 
 
+def test_extras_name_no_model_of_an_application() -> None:
+    """What extras do for models follows from the declarations of these, and from hooks. The mapping of imports names
+    models of the service that is imported.
+    """
+    applications = {"circuits", "dcim", "ipam", "tenancy", "virtualization"}
+    named = [
+        (path.name, node.value)
+        for path, module in modules("netinv_extras").items()
+        if path.name != "netbox.py"
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"[a-z]+\.[a-z]+", node.value)
+        and node.value.partition(".")[0] in applications
+    ]
+    assert named == []
+
+
 def test_modules_of_the_core_that_plugins_may_import_are_those_of_the_public_api() -> None:
     """``netinv_core.__all__`` is the same three times: for type checkers, for ``import *`` and by module for the import
     itself.

@@ -79,6 +79,7 @@ def token_name(key: uuid.UUID, username: str) -> str:
 tokens = Resource(
     Token,
     "tokens",
+    type_order="~1 ",
     display=(token_name, "id", "user.username"),
     brief=["write_enabled"],
     order=["created"],

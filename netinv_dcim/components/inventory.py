@@ -37,6 +37,7 @@ class InventoryItem(Named, Tree, Primary):
 inventory_items = component(
     InventoryItem,
     "inventory-items",
+    type_order="~2 ",
     brief=["_depth"],
     order=["device.name_key", "device_id", "tree_key"],
     search=["name", "part_id", "serial", "asset_tag", "description"],

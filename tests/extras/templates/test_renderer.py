@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from netinv_extras import settings
 from netinv_extras.templates import renderer_pool, sandbox
+from netinv_extras.templates.feature import feature
 from netinv_extras.templates.renderer import frames
 from netinv_extras.templates.renderer.values import ObjectRef
 from netinv_extras.templates.sandbox import Limits, RenderError, Rendering
 from netinv_testing import Service
 from tests.support.processes import processor_seconds, runs
 
-LIMITS = Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
+LIMITS = Limits.of({name: default for name, (_, default) in feature.settings.items()})
 TWINS = "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}{% endfor %}"
 FREEZE = TWINS + "{{ ns.a == ns.b }}"  # 2**60 comparisons in C: nothing but a kill ends them
 
@@ -300,9 +300,9 @@ def test_a_forked_process_has_renderers_of_its_own(pool: renderer_pool.Limits) -
 
 PARENT = """
 import time
-from netinv_extras import settings
+from netinv_extras.templates.feature import feature
 from netinv_extras.templates import renderer_pool, sandbox
-limits = sandbox.Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
+limits = sandbox.Limits.of({name: default for name, (_, default) in feature.settings.items()})
 assert sandbox.render([sandbox.Rendering("x", {})], limits) == ["x"]
 print(renderer_pool.pool(limits.pool).processes()[0].pid, flush=True)
 time.sleep(600)

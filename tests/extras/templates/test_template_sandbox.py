@@ -16,8 +16,8 @@ from jinja2.filters import _GroupTuple
 from jinja2.runtime import BlockReference, LoopContext, Macro, TemplateReference
 from jinja2.utils import Cycler, Joiner, Namespace, markupsafe
 
-from netinv_extras import settings
 from netinv_extras.templates import sandbox
+from netinv_extras.templates.feature import feature
 from netinv_extras.templates.renderer import values
 from netinv_extras.templates.renderer.objects import Batches, Function, Members, Object, Queryset
 from netinv_extras.templates.renderer.sandbox import Sandbox, Templates
@@ -372,7 +372,7 @@ def test_a_template_that_is_too_much_to_compile_is_refused(api: Api, unique: Any
 
 
 def test_constants_are_not_made_when_a_template_is_saved() -> None:
-    limits = sandbox.Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
+    limits = sandbox.Limits.of({name: default for name, (_, default) in feature.settings.items()})
     for source in (
         "{{ 'x' * 10 ** 9 }}",
         "{{ 9 ** 9999999 }}",

@@ -17,8 +17,8 @@ import pytest
 import webtest
 
 from netinv_core.changelog.masking import without_secrets
-from netinv_extras import settings
 from netinv_extras.templates import sandbox
+from netinv_extras.templates.feature import feature
 from netinv_extras.webhooks.worker import deliver_now
 from netinv_testing import Service
 from tests.support import SUPPORT
@@ -328,7 +328,7 @@ def rendered(source: str, **limits: Any) -> str | sandbox.RenderError:
     return result
 
 
-LIMITS = sandbox.Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
+LIMITS = sandbox.Limits.of({name: default for name, (_, default) in feature.settings.items()})
 CONTEXT = {"event": "created", "data": {"name": "a", "list": [1, 2, 3], "text": "{{ event }}"}}
 
 
