@@ -24,9 +24,10 @@ from netinv_admin import archive
 from netinv_admin.archive import ArchiveError, Manifest
 from netinv_core.auth import stored_secrets
 from netinv_core.db import revisions
+from netinv_core.fields.images import uploads_of
 from netinv_core.models.base import Base, now
-from netinv_core.registry import Registry
 from netinv_core.storage import files
+from netinv_core.types import Registry
 
 ROWS_AT_ONCE = 100  # read from the database
 COMPRESSION = 3  # of zlib, 1 to 9: a third of the time of the default for a few percent more
@@ -123,7 +124,7 @@ def referenced(connection: Connection, registry: Registry) -> set[str]:
     """The names of all files that rows refer to."""
     names: set[str] = set()
     for endpoint in registry.stored():
-        for field in endpoint.uploads.values():
+        for field in uploads_of(endpoint).values():
             column = endpoint.table.c[field.attribute]
             names.update(connection.execute(sa.select(column).where(column.is_not(None), column != "")).scalars())
     return names

@@ -24,9 +24,9 @@ from netinv_core.db.replicas import INTERVAL as PROBE_INTERVAL
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding, folder
 from netinv_core.models.base import now, table_of
 from netinv_core.models.types import utc
-from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
+from netinv_core.types import Registry
 
 MAX_CLOCK_DIFFERENCE = datetime.timedelta(seconds=2)
 TESTED = {"postgresql": (15,), "mariadb": (10, 11)}  # releases that the tests run on

@@ -24,8 +24,8 @@ from netinv_core.auth.models import User
 from netinv_core.db import migrate, revisions
 from netinv_core.db.engine import WRITING
 from netinv_core.models.base import Base, table_of
-from netinv_core.registry import Registry
 from netinv_core.storage import files
+from netinv_core.types import Registry
 
 ROWS_AT_ONCE, BYTES_AT_ONCE = 500, 4 * 2**20  # inserted by one statement
 

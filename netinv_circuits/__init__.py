@@ -13,14 +13,12 @@ from netinv_circuits.menu import MENU
 from netinv_circuits.providers import provider_networks, providers
 from netinv_circuits.terminations import CircuitTermination, circuit_terminations
 from netinv_core.app import App
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
-from netinv_core.read.filters import Filter, related
+from netinv_core.read.filters import related
 from netinv_core.read.search import Match, SearchProvider
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, count_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.resource import count_of
+from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, UnitOfWork
 from netinv_dcim.searching import as_number_matches
 
 SITE = "dcim.site"

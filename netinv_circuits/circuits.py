@@ -10,7 +10,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_circuits.providers import Provider
 from netinv_core import fields as kinds
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational, Primary
 from netinv_core.models.columns import (
@@ -30,9 +29,9 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.read import lookups
 from netinv_core.read.filters import related, tree, tree_pair, value
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
-from netinv_core.registry import Registry
+from netinv_core.read.plan import Row
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.types import Endpoint, Field, JoinedTable, Plan, Reader, Registry, RowSet
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
@@ -125,7 +124,7 @@ class Side(kinds.Reference):
 def _side(name: str) -> FieldFactory:
     """Returns the factory of the field of one termination, ``termination_a`` or ``termination_z``."""
 
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         link = column_info(endpoint.table.c[f"{name}_id"]).foreign_key
         assert link is not None
         return Side(name=name, attribute=f"{name}_id", link=link, registry=registry, read_only=True, nullable=True)

@@ -17,8 +17,8 @@ from netinv_core.models.columns import CASCADE, PROTECT, Choices, Description, R
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Draft, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.system_update import system_update
 from netinv_dcim.cabling.cables import cabled_ends_keep_fitting, retrace
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, NextHop, PathEnd, cable_key, path_fields, path_filters

@@ -11,7 +11,7 @@ from netinv_core.presentation import MenuSection
 from netinv_core.resource import Resource
 
 if TYPE_CHECKING:
-    from netinv_core.settings import Setting, SettingDefinitions
+    from netinv_core.records import Setting, SettingDefinitions
 
 DISABLED = "disabled_features"  # the setting that names the features to leave out
 

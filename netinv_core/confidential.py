@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import column_info
+from netinv_core.types import Endpoint
 
 
 def refuse_confidential(endpoint: Endpoint) -> None:

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core.db.engine import lock_rows
 from netinv_core.models.base import Base, table_of
 from netinv_core.models.types import Chars
-from netinv_core.registry import ContentType, Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.records import ContentType
+from netinv_core.types import Registry, UnitOfWork
 
 
 class ContentTypeRow(Base):

@@ -18,13 +18,14 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import allocator
 from netinv_core.auth import identity
+from netinv_core.auth.account import Identity
 from netinv_core.content_types import load
 from netinv_core.db import start_check
 from netinv_core.db.engine import session_factory
 from netinv_core.main import engine_for, read_settings, registry_for
 from netinv_core.packages import Packages, discover
-from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
+from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 
 VARIABLE = "NETINV_INI"  # environment variable that names the ini file
@@ -109,7 +110,7 @@ class Environment:
         :raises click.ClickException: for an unknown user
         """
         with session_factory(self.checked_engine)() as session:
-            uow = UnitOfWork(self.registry, session, identity.Identity(superuser=True), writing=True)
+            uow = UnitOfWork(self.registry, session, Identity(superuser=True), writing=True)
             load(uow)
             if username is not None:
                 try:

@@ -7,8 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.fields import Field
+    from netinv_core.types import Endpoint, Field
 
 # Words that are not written in lower case, within labels.
 _UPPER_CASE = (

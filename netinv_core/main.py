@@ -16,16 +16,19 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import allocator, content_types
 from netinv_core import settings as ini_settings
-from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.auth import providers
+from netinv_core.auth.account import ANONYMOUS
 from netinv_core.db import start_check
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.db.replicas import replicas_for
+from netinv_core.http import list_formats
 from netinv_core.http.framing import close_ambiguous_connections
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_class import keep_request_class
 from netinv_core.package_views import commit_errors_of, include_packages
 from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
+from netinv_core.read import search
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.telemetry.log_context import count_statements
@@ -69,7 +72,10 @@ def _registry(dialect: str, settings: Mapping[str, Any], packages: Packages) -> 
         registry.add_hookspecs(app)
     for name, module in modules:
         registry.add(name, module)
-    return registry.freeze()
+    registry.freeze()
+    for contributed in (list_formats.formats_of_packages, search.providers_of, providers.providers_of):
+        contributed(registry)  # so that a package that fails is quarantined
+    return registry
 
 
 def read_settings(settings: Mapping[str, str], packages: Packages | None = None) -> tuple[dict[str, Any], Packages]:

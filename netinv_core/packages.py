@@ -6,7 +6,6 @@ A package that fails is quarantined: the service starts without it, and reports 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import importlib.metadata
 import importlib.util
@@ -20,21 +19,13 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from netinv_core.app import App
+from netinv_core.records import FailedPackage as FailedPackage
 
 ENTRY_POINTS = "netinv"
 CORE = "core"  # the entry point without which there is no service
 CASCADES = "netinv_generic_cascades"  # the hook of disabled features that is called
 FILE_PREFIX = "netinv_plugin_"  # of the module names of plugins that are one file
 log = logging.getLogger(__name__)
-
-
-@dataclasses.dataclass(frozen=True)
-class FailedPackage:
-    """A package that is quarantined: it is reported, its paths answer 503, and the service starts without it."""
-
-    name: str
-    distribution: str
-    reason: str
 
 
 # Hook modules by the names of their packages, and the packages that are quarantined.

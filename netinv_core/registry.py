@@ -5,58 +5,28 @@ It is ``config.registry.netinv`` and complete after :meth:`Registry.freeze`; not
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import logging
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from netinv_core import hookspecs
 from netinv_core.app import DISABLED, App, feature_of
-from netinv_core.auth import providers
-from netinv_core.caches import BoundedCache, CacheCounts
+from netinv_core.caches import CacheCounts
 from netinv_core.confidential import refuse_confidential
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
 from netinv_core.models.columns import ForeignKeyInfo, column_info
 from netinv_core.packages import FailedPackage, app_of, errors_of, implementations
-from netinv_core.read import search
-from netinv_core.read.union import Union
+from netinv_core.records import ContentType as ContentType
 
 if TYPE_CHECKING:
-    from netinv_core.http.list_formats import ListFormat
-    from netinv_core.read.counts import CachedCount
-    from netinv_core.read.plan import Plan
+    from netinv_core import types
     from netinv_core.resource import Resource
-    from netinv_core.write.referring_rules import Referring
 
 
-# Sizes of caches: tables of plans for a part of the fields (of 40 KiB each), and columns of unions (of 1 KiB).
-MAX_PLAN_TABLES, MAX_UNION_COLUMNS = 1000, 10_000
 log = logging.getLogger(__name__)
-
-
-@dataclasses.dataclass(frozen=True)
-class ContentType:
-    """Content type: a model's name among all packages, and its number.
-
-    ``label`` is ``app.model``, such as ``dcim.site``.
-    """
-
-    id: int
-    label: str
-
-    @property
-    def app(self) -> str:
-        """The first half of the label."""
-        return self.label.partition(".")[0]
-
-    @property
-    def model(self) -> str:
-        """The second half of the label."""
-        return self.label.partition(".")[2]
 
 
 class Registry:
@@ -78,25 +48,15 @@ class Registry:
         self.by_table: dict[Any, Endpoint] = {}
         self.manager = pluggy.PluginManager("netinv")
         self.manager.add_hookspecs(hookspecs)
-        self.list_formats: dict[str, ListFormat] = {}
-        self.search_providers: list[search.SearchProvider] = []
-        self.identity_providers: dict[str, providers.IdentityProvider] = {}
         self._packages_of_plugins: dict[str | None, str] = {}  # names of packages by those that pluggy has
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
         # Actions of permissions: those of the views of packages, and of :attr:`Resource.actions`.
         self.permitted_actions: set[str] = {"view", "add", "change", "delete"}
-        self._unions = BoundedCache[Union]("unions", MAX_UNION_COLUMNS, lambda union: union.columns)
-        # Those without some fields, and those of the web interface.
-        self.custom_plans: BoundedCache[Plan] = BoundedCache("plans", MAX_PLAN_TABLES, lambda plan: plan.tables)
         self.derived: dict[Any, Any] = {}  # see netinv_core.registry_cache
-        self.background_workers: dict[type, Any] = {}  # see netinv_core.tasks.background
-        self.list_counts: dict[Hashable, CachedCount] = {}  # see netinv_core.read.counts
-        self.long_lists: set[str] = set()  # labels of those with a cached count
         self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
         self.configuration_counts = CacheCounts("configuration", lambda: len(self._cached[1]))
         self.derived_counts = CacheCounts("registry", lambda: len(self.derived))
-        self.list_count_counts = CacheCounts("list counts", lambda: len(self.list_counts))
 
     def cached(self, version: int) -> dict[Any, Any]:
         """The process's cache for a version of the configuration. The cache of another version is dropped.
@@ -108,18 +68,6 @@ class Registry:
         if cached[0] != version:
             cached = self._cached = (version, {})
         return cached[1]
-
-    @functools.cached_property
-    def opt_in(self) -> frozenset[str]:
-        """The fields of any resource that a request must ask for."""
-        return frozenset(name for endpoint in self.endpoints.values() for name in endpoint.opt_in)
-
-    @functools.cached_property
-    def referring_rules(self) -> dict[Any, list[Referring]]:
-        """The rules that read a table from objects of other ones, by that table."""
-        from netinv_core.write.referring_rules import by_target
-
-        return by_target(self)
 
     @property
     def hooks(self) -> Any:
@@ -186,6 +134,7 @@ class Registry:
             Endpoint.build,
             Endpoint.link_reverse_relations,
             Endpoint.apply_hooks,
+            Endpoint.describe,
             Endpoint.build_filters,
             refuse_confidential,
         )
@@ -193,9 +142,6 @@ class Registry:
             for endpoint in every if step is not Endpoint.link_reverse_relations else self.endpoints.values():
                 with errors_of(self.packages[endpoint.app.name]):
                     step(endpoint)
-        self.list_formats = self._list_formats()
-        self.search_providers = search.providers_of(self)
-        self.identity_providers = providers.providers_of(self)
         return self
 
     def call_each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
@@ -229,21 +175,6 @@ class Registry:
             ]
         return self._hook_callers[hook]
 
-    def _list_formats(self) -> dict[str, ListFormat]:
-        """The list formats of packages, by query parameter.
-
-        :raises ValueError: when two packages claim one parameter
-        :raises PackageError: when a package fails
-        """
-        formats: dict[str, ListFormat] = {}
-        for package, contributed in self.call_each("netinv_list_formats", registry=self):
-            with errors_of(package):
-                parameters = {list_format.parameter: list_format for list_format in contributed}
-            if claimed := formats.keys() & parameters.keys():
-                raise ValueError(f"two packages claim the query parameter {min(claimed)!r} of lists")
-            formats |= parameters
-        return formats
-
     def __getitem__(self, label: str) -> Endpoint:
         return self.endpoints.get(label) or self.unserved[label]
 
@@ -263,7 +194,7 @@ class Registry:
             return self.endpoints.get(link.target)
         return self.by_table.get(link.target.__table__)
 
-    def served_columns(self, endpoint: Endpoint) -> list[tuple[str, Any]]:
+    def served_columns(self, endpoint: types.Endpoint) -> list[tuple[str, Any]]:
         """The columns of an endpoint by name; without references to disabled features, unless it belongs to one."""
         columns = list(endpoint.table.c.items())
         if endpoint.label in self.unserved:
@@ -271,10 +202,6 @@ class Registry:
         targets = {name: self.target(column_info(column).foreign_key) for name, column in columns}
         unserved = {name for name, target in targets.items() if target is not None and target.label in self.unserved}
         return [(name, column) for name, column in columns if name not in unserved]
-
-    def union(self, name: Any, parts: Callable[[], Iterable[Any]]) -> Union:
-        """The cached UNION ALL of a name, built from ``parts`` when the cache does not hold it."""
-        return self._unions.get_or_make(name, lambda: Union(self.dialect, list(parts())))
 
     def content_type(self, label: Any) -> ContentType | None:
         """The content type of a label; ``None`` for an unknown one."""

@@ -7,8 +7,8 @@ on it before: rules, filters, and functions that run after a write or before a d
 from __future__ import annotations
 
 import dataclasses
-import types
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 import sqlalchemy as sa
@@ -18,14 +18,13 @@ from netinv_core.fields.read_only import unchanged
 from netinv_core.models.base import Base
 from netinv_core.models.columns import Choices
 from netinv_core.presentation import Presentation
+from netinv_core.read.filters import custom
+from netinv_core.types import Field
+from netinv_core.write.reading_rules import Reading, ReadingRule
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.read.filters import Filter
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
-    from netinv_core.write.draft import Draft
-    from netinv_core.write.referring_rules import Reading
+    from netinv_core import types
+    from netinv_core.types import Draft, Endpoint, Filter, Registry, UnitOfWork
 
 Rule = Callable[["UnitOfWork", "Sequence[Draft]"], None]
 BeforeDelete = Callable[["UnitOfWork", "Sequence[dict[str, Any]]"], None]
@@ -56,7 +55,7 @@ class FieldFactory:
     """
 
     name: str
-    make: Callable[[Registry, Endpoint], kinds.Field]
+    make: Callable[[Registry, Endpoint], Field]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +104,7 @@ def coalesce(name: str, attributes: Sequence[str], *, prefer: Mapping[str, str] 
     first.
     """
 
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         first = [attribute for setting, attribute in (prefer or {}).items() if registry.settings.get(setting)]
         return kinds.Coalesce(name=name, references=tuple(dict.fromkeys([*first, *attributes])))
 
@@ -115,7 +114,7 @@ def coalesce(name: str, attributes: Sequence[str], *, prefer: Mapping[str, str] 
 def computed_choice(name: str, choices: Choices, path: str) -> FieldFactory:
     """A read-only choice computed from a column: ``{value, label}``, its value alone in the brief shape."""
 
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         return kinds.Choice(name=name, attribute=path, read_only=True, choices=choices, kind="choice", python_type=int)
 
     return FieldFactory(name, make)
@@ -150,7 +149,7 @@ def through_one_to_one(name: str, target: str, held: str, holder: str, by: str) 
     :class:`netinv_core.fields.ThroughOneToOne`.
     """
 
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         return kinds.ThroughOneToOne(name=name, to=target, held=held, holder=holder, by=by, registry=registry)
 
     return FieldFactory(name, make)
@@ -159,7 +158,7 @@ def through_one_to_one(name: str, target: str, held: str, holder: str, by: str) 
 def generic_fk(name: str, type_attribute: str, id_attribute: str, shape: str = "nested") -> FieldFactory:
     """A generic foreign key: the object that a pair of type and id columns refers to."""
 
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         return kinds.GenericForeignKey(name=name, type_attribute=type_attribute, id_attribute=id_attribute, shape=shape)
 
     return FieldFactory(name, make)
@@ -170,7 +169,7 @@ def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) 
     for zero.
     """
 
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         def expression(table: Any) -> Any:
             subquery = source(registry, table)
             return sa.literal(0) if subquery is None else subquery
@@ -197,7 +196,7 @@ def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
 
 def _read_only(values: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """A read-only copy of a mapping."""
-    return types.MappingProxyType(dict(values or {}))
+    return MappingProxyType(dict(values or {}))
 
 
 class Resource:
@@ -241,6 +240,10 @@ class Resource:
     rules: tuple[Rule, ...] = ()
     after_save_functions: tuple[Rule, ...] = ()
     before_delete_functions: tuple[BeforeDelete, ...] = ()
+    of: types.Resource | None
+    orderings: Mapping[str, Sequence[str]]
+    record_constants: Mapping[str, Any]
+    example: Mapping[str, Any]
     _frozen = False
 
     def __init__(
@@ -258,10 +261,10 @@ class Resource:
         orderings: Mapping[str, Sequence[str]] | None = None,
         search: Sequence[str] = (),
         natural: str | Sequence[str] | None = None,
-        fields: Sequence[FieldFactory] = (),
+        fields: Sequence[types.FieldFactory] = (),
         omit: Sequence[str] = (),
         filters: Sequence[Filter] = (),
-        versions: Sequence[VersionChange] = (),
+        versions: Sequence[types.VersionChange] = (),
         writable: bool = True,
         writes: Collection[str] = WRITES,
         configuration: bool = False,
@@ -269,8 +272,8 @@ class Resource:
         allow_basic_auth: bool = False,
         exempt_by_name_only: bool = False,
         example: Mapping[str, Any] | None = None,
-        brief_fields: Sequence[FieldFactory] = (),
-        assigned_fields: Sequence[FieldFactory] = (),
+        brief_fields: Sequence[types.FieldFactory] = (),
+        assigned_fields: Sequence[types.FieldFactory] = (),
         of: Resource | None = None,
         only_fields: Sequence[str] = (),
         about: Sequence[tuple[str, str]] = (),
@@ -349,7 +352,6 @@ class Resource:
         :param changing: own columns that the rule is about: it is called with the drafts that change one of them; by
             default with all drafts
         """
-        from netinv_core.write.referring_rules import ReadingRule
 
         def register(rule: Rule) -> Rule:
             declared = ReadingRule(rule, tuple(reads), tuple(changing)) if reads or changing else rule
@@ -380,7 +382,6 @@ class Resource:
 
         See :func:`netinv_core.read.filters.custom` for the ``options``.
         """
-        from netinv_core.read.filters import custom
 
         def register(function: Any) -> Any:
             self.filters = (*self.filters, custom(name, function, **options))

@@ -8,7 +8,7 @@ import logging
 import pathlib
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,6 +19,8 @@ from netinv_core.app import DISABLED, feature_mistakes
 from netinv_core.net import addresses
 from netinv_core.packages import CORE, PackageError, errors_of
 from netinv_core.rates import rate
+from netinv_core.records import Setting
+from netinv_core.records import SettingDefinitions as SettingDefinitions
 
 if TYPE_CHECKING:
     from netinv_core.app import App
@@ -132,8 +134,6 @@ def _collector(text: str) -> str:
 LONGEST_PASSWORD = 128  # characters, the length of the column
 SHORTEST_SECRET = 32  # characters; of a random text in base 64 that is 192 bits
 # name → (reader of the text, default)
-Setting = tuple[Callable[[str], Any], Any]
-SettingDefinitions = Mapping[str, Setting]
 OWN: SettingDefinitions = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
     "database_read_urls": (words, ()),

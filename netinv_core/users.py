@@ -32,10 +32,8 @@ from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
 from netinv_core.presentation import MenuSection, Presentation
 from netinv_core.read import filters
-from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write.reference_messages import short
 
 UNKNOWN_ACTION = "'{}' is not an action. Choices are: {}."

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import App
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
-from netinv_core.read.filters import Filter, tree
-from netinv_core.read.relations import Relation
+from netinv_core.read.filters import tree
 from netinv_core.read.search import SearchProvider
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Filter, Registry, Relation
 from netinv_core.write.delete import GenericCascade
 from netinv_dcim import interface_redundancy, moves, nautobot2, netbox, power, rack_position, searching
 from netinv_dcim.cabling.cables import cables, generic_cascades, peer_relations

@@ -21,8 +21,7 @@ from netinv_core.models.columns import (
 )
 from netinv_core.read.filters import one_of
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 

@@ -31,8 +31,7 @@ from netinv_core.read import listing, relations
 from netinv_core.read.filters import flag, has, one_of, related, tree, tree_pair, value
 from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import Resource, coalesce, through_one_to_one
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_redundancy import GROUP_COLUMNS, DeviceRedundancyGroup, priorities_are_within_a_group

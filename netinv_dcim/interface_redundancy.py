@@ -12,7 +12,6 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational, Primary, now
 from netinv_core.models.columns import (
@@ -32,11 +31,10 @@ from netinv_core.models.columns import (
 )
 from netinv_core.models.types import Timestamp
 from netinv_core.read.filters import one_of, related
-from netinv_core.read.relations import Relation, across
-from netinv_core.registry import Registry
+from netinv_core.read.relations import across
 from netinv_core.resource import FieldFactory, Resource, reverse_fk
+from netinv_core.types import Draft, Endpoint, Field, Registry, Relation
 from netinv_core.write import schema
-from netinv_core.write.draft import Draft
 from netinv_dcim.components.base import component_display_name
 from netinv_dcim.components.interfaces import Interface, interfaces
 from netinv_extras.secrets import SecretsGroup
@@ -98,7 +96,7 @@ class Untaggable(Tags):
         return set()
 
 
-def _no_tags(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _no_tags(registry: Registry, endpoint: Endpoint) -> Field:
     return NoTags(
         name="tags",
         tags=Untaggable(name="tags", table=tagged, to="extras.tag", registry=registry, endpoint=endpoint),
@@ -111,7 +109,7 @@ def _json_object(value: object) -> dict[str, Any]:
     return value
 
 
-def _custom_field_data(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _custom_field_data(registry: Registry, endpoint: Endpoint) -> Field:
     """Returns the field with the stored values of custom fields. It exists beside ``custom_fields``."""
     info = ColumnInfo(kind="json", parse=_json_object)
     node = schema.node("_custom_field_data", dict, info, length=None, digits=None)

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 
 from netinv_core.models.base import Base
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import Reading, related_by
 from netinv_dcim.locations import Location, LocationType, base_sites, takers_of
 from netinv_dcim.sites import Site

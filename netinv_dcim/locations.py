@@ -11,10 +11,9 @@ import colander
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core import fields
+from netinv_core import fields, types
 from netinv_core.db.engine import in_parameter
 from netinv_core.db.locks import lock_for
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import content_type_table, unique_set
 from netinv_core.models.base import Organizational, Primary, Tree
 from netinv_core.models.columns import (
@@ -33,10 +32,8 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.lookups import negated
 from netinv_core.read.name_lookup import NameQuery, descendants, ids_of
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write.trees import depth
 from netinv_dcim.sites import Site
 from netinv_extras.content_types import used_types_stay
@@ -98,11 +95,11 @@ def _has_location(registry: Registry, endpoint: Endpoint) -> bool:
     )
 
 
-def _content_types(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _content_types(registry: Registry, endpoint: Endpoint) -> Field:
     return LocatedTypes(name="content_types", table=location_type_labels, registry=registry)
 
 
-def _depth() -> FieldFactory:
+def _depth() -> types.FieldFactory:
     return depth("tree_depth", kind="field", nested="null")
 
 

@@ -14,8 +14,8 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import number, one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Draft, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
 from netinv_dcim.located_objects import PLACE, below_locations, location_fits

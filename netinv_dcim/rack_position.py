@@ -10,10 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter, lock_parents
-from netinv_core.endpoint import Endpoint
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.read.union import kept_union
+from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.device_bays import move_installed_devices
@@ -77,7 +76,7 @@ def mounted_and_types(
     rack_ids = [key for key in set(racks) if key is not None]
     if not rack_ids:
         return {}, {}
-    rows, kinds = uow.registry.union("units of racks", lambda: _positions_and_types(uow.registry.dialect)).rows(
+    rows, kinds = kept_union(uow.registry, "units of racks", lambda: _positions_and_types(uow.registry.dialect)).rows(
         uow, {"racks": rack_ids, "types": list(set(types))}
     )
     rows.sort(key=lambda row: (row[1], row[2], row[0]))

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_dcim.components.power_ports import PowerOutlet, PowerPort
 from netinv_dcim.power import PowerFeed
 from netinv_dcim.rack_position import Mounted

@@ -37,9 +37,9 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related, tree, tree_pair, value
-from netinv_core.resource import NEW_OBJECT, Resource, Rule, computed
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.resource import NEW_OBJECT, Resource, computed
+from netinv_core.types import Draft, Rule, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS

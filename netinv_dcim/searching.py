@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 
 from netinv_core.read.search import Match, SearchProvider
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 
 _MAC = re.compile(r"[0-9a-f]{2}([:-][0-9a-f]{2}){1,5}|[0-9a-f]{4}(\.[0-9a-f]{4}){1,2}|[0-9a-f]{12}", re.I)
 _AS_NUMBER = re.compile(r"AS\s*([0-9]{1,10})", re.I)

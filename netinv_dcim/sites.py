@@ -28,8 +28,7 @@ from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_dcim.choices import TIME_ZONES
 from netinv_dcim.regions import Region
 from netinv_extras.statuses import status

@@ -10,15 +10,14 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import lock_parents
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Ref, foreign_key, required_text, text
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import related, tree_pair
+from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_core.write.delete import in_use
-from netinv_core.write.draft import Draft
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.system_update import system_update
 
@@ -77,7 +76,7 @@ def masters_are_members(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for key in by_master.keys() - {row.id for row in rows}:  # deleted by a concurrent transaction
         by_master[key].reject("master", NO_SUCH_ID.format(key))
     outsiders = [row.id for row in rows if row.virtual_chassis_id != by_master[row.id].id]
-    for master, nested in _devices(uow).plan("nested").fetch(uow, outsiders):
+    for master, nested in plan_of(_devices(uow), "nested").fetch(uow, outsiders):
         by_master[master].reject(
             "master", f"The selected master ({nested['display']}) is not assigned to this virtual chassis."
         )

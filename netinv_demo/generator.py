@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_dcim.sites import Site as SiteModel
 from netinv_demo.addresses import load_addresses
 from netinv_demo.cabling import Components, load_cables

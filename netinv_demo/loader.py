@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_core.write import save
 
 Body = dict[str, Any]

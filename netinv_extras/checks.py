@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 
 
 def guard(registry: Registry, setting: str, check: str) -> Finding:

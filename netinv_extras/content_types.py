@@ -12,16 +12,15 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.content_types import ContentTypeRow
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import negated
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, Resource, Rule
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.read.plans import plan_of
+from netinv_core.resource import FieldFactory, Resource
+from netinv_core.types import Draft, Endpoint, Field, Registry, Rule, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.reference_messages import NO_SUCH_ID, message
 
 INVALID_CHOICE = "Select a valid choice. That choice is not one of the available choices."
@@ -78,7 +77,7 @@ def referenced_objects(
             unchanged = [draft[key] for draft in group if not draft.changed(type_, key)]
             limits = permissions.visible(uow, endpoint, endpoint.table)
             limits = [sa.or_(*limits, endpoint.table.c.id.in_(unchanged))] if limits else []
-            nested = dict(endpoint.plan("nested").fetch(uow, [draft[key] for draft in group], limits))
+            nested = dict(plan_of(endpoint, "nested").fetch(uow, [draft[key] for draft in group], limits))
         for draft in group:
             if endpoint is not None and draft[key] in nested:
                 objects.append((draft, endpoint, nested[draft[key]]))
@@ -219,7 +218,7 @@ def has_pages(endpoint: Endpoint) -> bool:
 def type_label(name: str, allowed: Callable[[Endpoint], bool], *, offered: bool = True) -> FieldFactory:
     """Field for a column that holds the label of a content type."""
 
-    def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         column = endpoint.table.c[name]
         return TypeLabel(
             name=name,
@@ -236,7 +235,7 @@ def type_label(name: str, allowed: Callable[[Endpoint], bool], *, offered: bool 
     return FieldFactory(name, make)
 
 
-def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _display(registry: Registry, endpoint: Endpoint) -> Field:
     def display_name(app_label: str, model: str) -> str:
         return name_of(registry, f"{app_label}.{model}")
 
@@ -245,7 +244,7 @@ def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
 
 
 def _column(name: str) -> FieldFactory:
-    def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         return fields.Value(name=name, attribute=name, read_only=True, kind="string", openapi={"type": "string"})
 
     return FieldFactory(name, make)

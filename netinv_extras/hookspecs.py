@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from netinv_core.hookspecs import hookspec
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.resource import FieldFactory
+    from netinv_core.types import Endpoint, FieldFactory, Registry
     from netinv_extras.config_contexts.scopes import Scope
     from netinv_extras.git.sync import ContentKind
     from netinv_extras.secrets import Provider

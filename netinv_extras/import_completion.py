@@ -10,7 +10,8 @@ import sqlalchemy as sa
 
 from netinv_core.fields import Status
 from netinv_core.importing.dump import Fields, content_type
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import UnitOfWork
 from netinv_core.write.references import statuses_for
 from netinv_extras.custom_fields.models import CustomField
 from netinv_extras.netbox import AS_JSON, AS_TEXT, FIELD, STATUS
@@ -46,7 +47,7 @@ def _add_statuses(uow: UnitOfWork, mapping: DumpMapping) -> None:
     if not wanted or STATUS not in mapping.installed:
         return
     ids = [id_ for (id_,) in uow.execute(sa.select(StatusModel.id).where(StatusModel.slug.in_(list(wanted))))]
-    shown = dict(uow.registry[STATUS].plan().fetch(uow, ids))
+    shown = dict(plan_of(uow.registry[STATUS]).fetch(uow, ids))
     existing = {row["slug"]: row for row in shown.values()}
     for slug, labels in sorted(wanted.items()):
         row = existing.get(slug, {})
@@ -80,7 +81,7 @@ def _shown(mapping: DumpMapping, target: str | None, value: Any) -> str:
 def _earlier_fields(uow: UnitOfWork, mapping: DumpMapping) -> dict[str, list[str]]:
     """Returns the content types of the custom fields that earlier imports from the same origin have added, by slug."""
     ids = uow.execute(sa.select(CustomField.id).where(CustomField.slug.like(f"{_slug(mapping, '')}%")))
-    shown = uow.registry[FIELD].plan().fetch(uow, [id_ for (id_,) in ids])
+    shown = plan_of(uow.registry[FIELD]).fetch(uow, [id_ for (id_,) in ids])
     return {row["slug"]: row["content_types"] for _, row in shown}
 
 

@@ -6,10 +6,9 @@ import collections
 from collections.abc import Mapping
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Reference
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Folded, Key, Source, content_type
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Registry
 from netinv_core.write.slugs import slugify
 from netinv_extras.nautobot import EXCLUDED, INSTALLED
 from netinv_extras.netbox import ACCOUNTS, CHOICE, CONTEXT, FIELD, RECORDS, STATUS, TEMPLATES

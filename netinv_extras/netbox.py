@@ -8,7 +8,7 @@ from typing import Any
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Named, Part, Source, content_type
 from netinv_core.models.base import Primary
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_extras.custom_fields.models import has_custom_fields
 
 FIELD, CHOICE, CHOICE_SET = "extras.customfield", "extras.customfieldchoice", "extras.customfieldchoiceset"

@@ -16,8 +16,8 @@ from netinv_core.read.name_lookup import NameQuery
 from netinv_core.read.parameters import parse_parameters
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core import types
+    from netinv_core.types import Endpoint, UnitOfWork
 
 NOT_A_LIST = "Enter a list of values."
 NOT_A_VALUE = "Enter a valid value."
@@ -66,10 +66,11 @@ def _parse(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> tup
     if errors:
         raise Invalid(errors)
     conditions = parse_parameters(deferring, endpoint, endpoint.table, parameters, strict=True)
-    return (sa.and_(*conditions) if conditions else None), deferring.deferred_lookups or []
+    queries = [query for query in deferring.deferred_lookups or () if isinstance(query, NameQuery)]
+    return (sa.and_(*conditions) if conditions else None), queries
 
 
-def _texts(parameter: filters.Filter, lookup: str, value: Any) -> list[str]:
+def _texts(parameter: types.Filter, lookup: str, value: Any) -> list[str]:
     """Returns the values of a parameter as a query string has them.
 
     :raises ValueError: for a list where one value counts, a single value where a list is needed, or a bad type

@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from netinv_admin.commands.plugin_group import Extensible
 from netinv_core.environment import Environment
 from netinv_core.importing.dump import Declaration, Dump, Key
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_import.netbox import declarations, import_dump
 from netinv_import.report import OUTCOMES, REFUSED, SKIPPED, Report
 from netinv_import.sources import read_nautobot, read_netbox

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from netinv_core.environment import Environment
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Registry, UnitOfWork
 from netinv_import.commands import rule_option
 from netinv_import.comparison import Comparison, Difference, compare
 from netinv_import.mapped_comparison import MappedComparison

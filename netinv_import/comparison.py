@@ -10,10 +10,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.http.serialization import dumps
 from netinv_core.importing.dump import Declaration, Excluded
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_import.nautobot import label_of
 from netinv_import.rest import Client, NotAList
 from netinv_import.services import Lists
@@ -108,7 +108,7 @@ def compare(
 
 def _representations(uow: UnitOfWork, endpoint: Endpoint) -> list[Representation]:
     """Returns all objects of a resource, as its list shows them."""
-    plan = endpoint.plan(without=frozenset(name for name, field in endpoint.fields.items() if field.opt_in))
+    plan = plan_of(endpoint, without=frozenset(name for name, field in endpoint.fields.items() if field.opt_in))
     keys = [key for (key,) in uow.execute(sa.select(endpoint.table.c.id))]
     rows: list[Representation] = []
     for start in range(0, len(keys), OBJECTS_AT_ONCE):

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.importing.dump import Key
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_import.comparison import ACCOUNT, Comparison, Difference, ModelResult
 from netinv_import.mapping import NO_RESOURCE, Body, DumpMapping, Missing
 from netinv_import.matching import Matching, plain

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from netinv_core.auth.models import User
-from netinv_core.endpoint import Endpoint
-from netinv_core.fields import ContentTypeList, Field, Reference, Status, ToMany, is_slug
+from netinv_core.fields import ContentTypeList, Reference, Status, ToMany, is_slug
 from netinv_core.importing.dump import (
     Declaration,
     Derived,
@@ -23,7 +22,7 @@ from netinv_core.importing.dump import (
     Source,
     content_type,
 )
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Field, Registry
 from netinv_import.preparation import (
     Values,
     adapted,

@@ -8,11 +8,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Status
 from netinv_core.fields.images import MEDIA
+from netinv_core.read.plans import plan_of
 from netinv_core.storage.files import Upload
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_import.mapping import Body, DumpMapping
 
@@ -27,7 +27,7 @@ class Matching:
     def representations(self, label: str, keys: Mapping[Any, Any]) -> dict[Any, Body]:
         """Returns the representations of the objects that exist, by key in the dump."""
         keys_by_id = {self.mapping.ids[label, key]: key for key in keys}
-        rows = self.mapping.endpoint(label).plan().fetch(self.uow, list(keys_by_id))
+        rows = plan_of(self.mapping.endpoint(label)).fetch(self.uow, list(keys_by_id))
         return {keys_by_id[id_]: representation for id_, representation in rows}
 
     def recognise(self, label: str, bodies: Mapping[Any, Body]) -> None:

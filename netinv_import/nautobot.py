@@ -10,7 +10,7 @@ import colander
 
 from netinv_core.fields import ContentTypeList
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Source, content_type
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_import.representations import singular
 
 

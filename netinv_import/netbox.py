@@ -13,12 +13,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.auth.models import User
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError, error_text
 from netinv_core.fields import Reference
 from netinv_core.importing.dump import Declaration, Dump, Key, Part
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_core.write import save
 from netinv_import import dumpdata
 from netinv_import.mapping import NO_RESOURCE, Body, DumpMapping, Missing

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.models import User
-from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Choice, Field, Reference, Status, ToMany
+from netinv_core.fields import Choice, Reference, Status, ToMany
 from netinv_core.importing.dump import Declaration, Dump, Fields, Folded, Key, Named, RuleError, Source, content_type
 from netinv_core.importing.rows import Rows
+from netinv_core.types import Endpoint, Field
 
 if TYPE_CHECKING:
     from netinv_import.mapping import DumpMapping

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from netinv_core.importing.dump import Declaration, Dump
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_import import dumpdata, nautobot, postgres, services
 from netinv_import.rest import Client
 

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.app import App
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
-from netinv_core.read.filters import Filter, related
+from netinv_core.read.filters import related
 from netinv_core.read.search import SearchProvider
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, count_of
+from netinv_core.resource import count_of
+from netinv_core.types import Endpoint, FieldFactory, Filter, Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_ipam import addresses, nautobot2, netbox, networks, primary, searching
 from netinv_ipam.addresses import SLAAC, ip_addresses

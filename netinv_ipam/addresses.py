@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import (
     PROTECT,
@@ -28,12 +27,10 @@ from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
 from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, custom, number, related
-from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange, generic_fk, reverse_fk
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Registry, UnitOfWork
 from netinv_core.write.cycles import without_cycles
 from netinv_core.write.delete import GenericCascade
-from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.components.interfaces import Interface, on_devices
 from netinv_extras.content_types import generic_reference, type_label

@@ -17,8 +17,7 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import lookups
 from netinv_core.read.filters import value
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_ipam import networks
 from netinv_tenancy.tenants import Tenant, tenant_filters
 

@@ -10,13 +10,14 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, NotFound
 from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_ipam.free_space import cut, free_addresses, free_blocks, network_text
 from netinv_ipam.networks import BITS
@@ -53,7 +54,7 @@ def _listed(uow: RequestUnitOfWork, row: Row, name: str, free: Iterator[str]) ->
     """Representations of free addresses or networks; ``name`` is ``address`` or ``prefix``."""
     vrf = None
     if row["vrf_id"] is not None:
-        vrf = dict(uow.registry["ipam.vrf"].plan("nested").fetch(uow, [row["vrf_id"]]))[row["vrf_id"]]
+        vrf = dict(plan_of(uow.registry["ipam.vrf"], "nested").fetch(uow, [row["vrf_id"]]))[row["vrf_id"]]
     return [{"family": row["ip_version"], name: item, "vrf": vrf} for item in free]
 
 

@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_ipam import taken_space
 from netinv_ipam.full_ranges import Run, brought_up_to_date, last_number, memory_of
 from netinv_ipam.networks import BITS, address_text, packed

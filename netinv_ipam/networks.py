@@ -20,16 +20,13 @@ from sqlalchemy.orm import Mapped, MappedColumn
 from netinv_core import fields
 from netinv_core.caches import lru_cache
 from netinv_core.db.driver import driver_of
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import Choices, column, column_info
 from netinv_core.models.types import Chars, Packed
 from netinv_core.read.filters import Filter, custom, number
 from netinv_core.read.lookups import LOOKUPS, any_of, begins, whole_number
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, Rule, computed, computed_choice
-from netinv_core.uow import UnitOfWork
+from netinv_core.resource import FieldFactory, computed, computed_choice
+from netinv_core.types import Draft, Endpoint, Field, Registry, Rule, UnitOfWork
 from netinv_core.write import schema
-from netinv_core.write.draft import Draft
 
 # What netaddr reads besides (line breaks, ``/024``) is refused, as databases and other tools do.
 _WRITTEN = re.compile(r"[0-9a-fA-F:.]+(/(0|[1-9][0-9]{0,2}|[0-9a-fA-F:.]*[.:][0-9a-fA-F:.]*))?")
@@ -194,7 +191,7 @@ def reject_zero_prefix(name: str, title: str) -> Rule:
 def cidr_field(name: str) -> FieldFactory:
     """The field of the text column, without a limit on the length of the text."""
 
-    def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         info = column_info(endpoint.table.c[name])
         node = schema.node(name, str, info, length=None, digits=None)
         return fields.Value(

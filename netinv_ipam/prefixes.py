@@ -8,13 +8,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, SET_NULL, Description, Ref, boolean, column_info, foreign_key
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import number, related, tree, tree_pair
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.types import Endpoint, Field, Registry
 from netinv_core.write.referring_rules import through
 from netinv_dcim.located_objects import PLACE, location_fits
 from netinv_dcim.locations import Location
@@ -58,7 +57,7 @@ class Prefix(networks.Network, Primary):
     description: Mapped[Description]
 
 
-def _status(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _status(registry: Registry, endpoint: Endpoint) -> Field:
     """The status field, with a default: new prefixes are active."""
     column = endpoint.table.c.status_id
     field = fields.from_column(registry, "status_id", column, column_info(column))

@@ -8,9 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.resource import Rule
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.referring_rules import Reading, ReadingRule, related_by, through
 from netinv_dcim.components.interfaces import Interface
@@ -117,7 +116,7 @@ class PrimaryAddressOwner:
             interfaces_of = self._interfaces_after_move(uow, moving)
             all_interfaces = {interface for interfaces in interfaces_of.values() for interface in interfaces}
             owners = self.owners(uow, all_interfaces)
-            nested = dict(uow.registry.of_model(self.model).plan("nested").fetch(uow, [row["id"] for row in rows]))
+            nested = dict(plan_of(uow.registry.of_model(self.model), "nested").fetch(uow, [row["id"] for row in rows]))
             for row in rows:
                 for place in PLACES:
                     draft = moving.get(row[f"{place}_id"])

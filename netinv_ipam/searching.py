@@ -9,7 +9,7 @@ from typing import Any
 import netaddr
 
 from netinv_core.read.search import Match, SearchProvider
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_ipam import networks
 
 ADDRESS, PREFIX, AGGREGATE, VLAN = "ipam.ipaddress", "ipam.prefix", "ipam.aggregate", "ipam.vlan"

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import many_to_many
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import (
@@ -31,11 +30,10 @@ from netinv_core.models.types import Json
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of
 from netinv_core.read.lookups import whole_number
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, to_many
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write import schema
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.draft import ALL
 from netinv_dcim.devices import Device
 
 PROTOCOLS = Choices.of(tcp="TCP", udp="UDP")
@@ -93,7 +91,7 @@ class Ports(fields.ListValue):
         return ports
 
 
-def _ports(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _ports(registry: Registry, endpoint: Endpoint) -> Field:
     port_info = dataclasses.replace(column_info(endpoint.table.c.ports), kind="value", minimum=LOWEST, maximum=HIGHEST)
     node = schema.node("ports", int, port_info, length=None, digits=None)
     shape = {"type": "array", "items": {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}}

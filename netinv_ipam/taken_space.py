@@ -14,7 +14,7 @@ from typing import Any
 import netaddr
 import sqlalchemy as sa
 
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras.statuses import Status
 from netinv_ipam import networks
 from netinv_ipam.addresses import IPAddress

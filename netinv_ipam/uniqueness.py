@@ -12,9 +12,7 @@ import sqlalchemy as sa
 
 from netinv_core.db.locks import lock_for
 from netinv_core.read import listing
-from netinv_core.resource import Rule
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_ipam.vrfs import VRF, vrf_display
 
 GLOBAL = "global table"

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational, Primary
 from netinv_core.models.columns import (
@@ -28,8 +27,7 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, related, tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
 from netinv_dcim.located_objects import PLACE, location_fits

@@ -12,10 +12,10 @@ from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Description, Name, Ref, boolean, column, foreign_key, required_text
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
-from netinv_core.read.filters import Filter, custom, related
+from netinv_core.read.filters import custom, related
 from netinv_core.read.name_lookup import NameQuery, ids_of
 from netinv_core.resource import Resource, to_many
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Filter, UnitOfWork
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from netinv_core.app import App
 from netinv_core.auth.providers import IdentityProvider
 from netinv_core.hookspecs import hookimpl
-from netinv_core.registry import Registry
 from netinv_core.settings import SettingDefinitions, flag, seconds
+from netinv_core.types import Registry
 
 NAME = "ldap"
 NESTED = ("no", "search", "chain")

@@ -18,7 +18,7 @@ from ldap.filter import escape_filter_chars
 
 from netinv_core.auth.providers import ExternalUser
 from netinv_core.errors import Unavailable
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
 NAME = "ldap"

@@ -19,8 +19,8 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.auth import crypto
 from netinv_core.errors import Denied, RequestError
-from netinv_core.registry import Registry
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.types import Registry
 from netinv_oidc import SIGN_IN
 from netinv_oidc.client import REFUSED, Attempt, Client
 from netinv_web.auth import external, sessions

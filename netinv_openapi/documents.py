@@ -13,8 +13,8 @@ from pyramid.config import Configurator
 
 from netinv_core import fields
 from netinv_core.changelog.past_states import has_history
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Gone
+from netinv_core.fields.images import uploads_of
 from netinv_core.http import (
     bulk_writes,
     conditional,
@@ -26,10 +26,11 @@ from netinv_core.http import (
     versions,
 )
 from netinv_core.http.actions import OWN_RESOURCE, Action, OperationSchema, SchemaRef, actions_of, schema_of
+from netinv_core.http.list_formats import formats_of
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.query_parameters import query
 from netinv_core.read.entity_tags import INCLUDED
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Field, Registry
 from netinv_openapi import files, filterset_views, parameters
 from netinv_openapi.operations import (
     ERROR_SCHEMAS,
@@ -116,8 +117,8 @@ def declared(registry: Registry) -> list[Action]:
 
 
 def object_schema(
-    shape: Callable[[fields.Field], Schema],
-    included: Iterable[fields.Field],
+    shape: Callable[[Field], Schema],
+    included: Iterable[Field],
     required: Iterable[str],
     absent: Collection[str] = (),
 ) -> Schema:
@@ -251,10 +252,10 @@ class _Writer:
         item["parameters"] = [*accepted, self.common["api_version"]]
         if operation.name == "list":
             # Each format has a media type of its own.
-            more: Schema = {"*/*": {"schema": {}}} if endpoint.list_formats else {}
+            more: Schema = {"*/*": {"schema": {}}} if formats_of(endpoint) else {}
             item["responses"][operation.status]["content"] |= files.answer_contents(list_of(_OBJECT)) | more
         if operation.request_body is not None:
-            form = component(operation.form.format(name)) if operation.form and endpoint.uploads else None
+            form = component(operation.form.format(name)) if operation.form and uploads_of(endpoint) else None
             item["requestBody"] = body_of(operation.request_body(name), form)
         if operation.name in files.IMPORTS:
             item["requestBody"]["content"] = files.body_contents(item["requestBody"]["content"])
@@ -300,7 +301,7 @@ class _Writer:
             self.schemas[f"{prefix}Bulk{name}Request"] = {
                 "allOf": [component(f"{name}Identity"), component(f"{prefix}{name}Request")]
             }
-            if endpoint.uploads:
+            if uploads_of(endpoint):
                 form = object_schema(lambda field: field.form_schema(), taken, required, absent)
                 self.schemas[f"{prefix}{name}Form"] = versions.as_version(endpoint, version, form)
 
@@ -354,19 +355,19 @@ class _Writer:
         ]
 
 
-def _brief(field: fields.Field) -> Schema:
+def _brief(field: Field) -> Schema:
     return field.brief_schema()
 
 
-def _written(field: fields.Field) -> Schema:
+def _written(field: Field) -> Schema:
     return field.written_schema()
 
 
-def _patched(field: fields.Field) -> Schema:
+def _patched(field: Field) -> Schema:
     return field.patched_schema()
 
 
-def _nested(field: fields.Field) -> Schema:
+def _nested(field: Field) -> Schema:
     return {"nullable": True, "readOnly": True} if field.nested == "null" else field.brief_schema()
 
 

@@ -8,7 +8,6 @@ import jinja2
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.http.actions import documented
 from netinv_core.http.query_parameters import query
@@ -17,6 +16,7 @@ from netinv_core.http.root_views import RootView, add_root_view, root
 from netinv_core.http.serialization import Query
 from netinv_core.read import filters
 from netinv_core.read.lookups import SUFFIXES
+from netinv_core.types import Endpoint, Filter
 from netinv_openapi import parameters
 
 PATH = "/core/filterset-fields/"
@@ -67,7 +67,7 @@ def value_element(request: Request) -> Any:
     return {"dom_element": _ELEMENT.render(name=name, type=kind, choices=choices, several="items" in schema)}
 
 
-def _requested_filter(uow: RequestUnitOfWork) -> tuple[Endpoint, filters.Filter, str]:
+def _requested_filter(uow: RequestUnitOfWork) -> tuple[Endpoint, Filter, str]:
     """The resource, the filter and the lookup that the query names.
 
     :raises Invalid: for a missing or unknown name

@@ -8,13 +8,13 @@ from typing import Any
 
 from netinv_core import fields
 from netinv_core.changelog import past_states
-from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
+from netinv_core.http.list_formats import formats_of
 from netinv_core.http.query_parameters import PAGING, Schema, query
 from netinv_core.read.entity_tags import INCLUDED
-from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
-from netinv_core.read.ordering import PARAMETER
+from netinv_core.read.ordering import PARAMETER, orderings_of
+from netinv_core.types import Endpoint, Filter
 
 WORDS = {
     "exact": "is",
@@ -50,13 +50,13 @@ def of_list(endpoint: Endpoint, absent: Collection[str]) -> list[dict[str, Any]]
         (item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name
     )
     parameters = [parameter for item in offered for parameter in of_filter(endpoint, item)]
-    formats = [query(name, _TEXT, item.help) for name, item in sorted(endpoint.list_formats.items())]
+    formats = [query(name, _TEXT, item.help) for name, item in sorted(formats_of(endpoint).items())]
     own = [_ordering(endpoint), *map(dict, PAGING)]
     return [*parameters, *formats, *(item for item in own if item["name"] not in endpoint.filters)]
 
 
 def _ordering(endpoint: Endpoint) -> dict[str, Any]:
-    names = ", ".join(f"`{name}`" for name in sorted(endpoint.orderings))
+    names = ", ".join(f"`{name}`" for name in sorted(orderings_of(endpoint)))
     description = f"Names to order by, separated by commas; `-` before a name: descending. {names}"
     return query(PARAMETER, _TEXT, f"{description}, `cf_…`; across references with a dot.")
 

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Field, Registry
 from netinv_testing.client import Api, Service, Unique
 from netinv_testing.samples import NoSample, Samples, generic_pairs
 
@@ -95,7 +94,7 @@ class Case:
         """An id that no object has."""
         return 2**31 - 1 if self.endpoint.key_type is int else "00000000-0000-4000-8000-000000000000"
 
-    def changes(self) -> Iterator[tuple[fields.Field, Any]]:
+    def changes(self) -> Iterator[tuple[Field, Any]]:
         """Every field that samples have another value for, with that value."""
         for field in self.endpoint.writable.values():
             if field.name in versions.absent(self.endpoint, versions.NEWEST):

@@ -23,7 +23,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth import crypto
-from netinv_core.auth.identity import Identity
+from netinv_core.auth.account import Identity
 from netinv_core.auth.models import Token, User
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.http.actions import actions_of

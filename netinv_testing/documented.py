@@ -14,7 +14,8 @@ import orjson
 
 from netinv_core.http import sparse_fields, versions
 from netinv_core.http.actions import Action
-from netinv_core.registry import Registry
+from netinv_core.http.list_formats import formats_of_packages
+from netinv_core.types import Registry
 from netinv_openapi import documents
 
 DESCRIBED = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
@@ -48,7 +49,7 @@ class Documented:
         answer = self._resolved(version, answers.get(status, answers.get("default")))
         if answer is not None and response.content_type != versions.HTML:
             query = parse_qs(parts.query)
-            is_page = query.keys().isdisjoint(self._registry.list_formats)
+            is_page = query.keys().isdisjoint(formats_of_packages(self._registry))
             is_sparse = sparse_fields.PARAMETER in query or template.endswith("/query/")
             content = answer.get("content", {})
             self._check_body(version, title, content, response, is_page=is_page, whole=not is_sparse)

@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_testing.samples import Samples
 
 if TYPE_CHECKING:

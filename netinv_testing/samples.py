@@ -17,11 +17,10 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
-from netinv_core.registry import Registry
 from netinv_core.resource import NEW_OBJECT
+from netinv_core.types import Endpoint, Field, Registry
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
@@ -125,7 +124,7 @@ class Samples:
             name: [owner.label] for name in _types_of(target) if accepts(target, target.fields[name], [owner.label])
         }
 
-    def value(self, endpoint: Endpoint, field: fields.Field, *, another: bool = False) -> Any:
+    def value(self, endpoint: Endpoint, field: Field, *, another: bool = False) -> Any:
         """A value for a field; ``another`` than the one that samples usually have.
 
         :raises NoSample: when none is known
@@ -209,7 +208,7 @@ def _candidates(field: Any, number: int, unique: Unique, *, another: bool) -> It
     yield from (number % 4000 + 1, "UTC", "64512:1", [number % 4000 + 1], [], {})
 
 
-def accepts(endpoint: Endpoint, field: fields.Field, value: Any) -> bool:
+def accepts(endpoint: Endpoint, field: Field, value: Any) -> bool:
     """True when a field accepts a value, as far as it can tell without a database."""
     try:
         field.accept(Draft(endpoint, {}), value)
@@ -274,7 +273,7 @@ def same(answered: dict[str, Any], item: dict[str, Any]) -> bool:
     return all(item[name] == value for name, value in answered.items() if name in item and name != "last_updated")
 
 
-def agree(field: fields.Field, sent: Any, item: Any) -> bool:
+def agree(field: Field, sent: Any, item: Any) -> bool:
     """True when the shown value equals the sent one, as the field understands both."""
     if isinstance(field, fields.Image):
         return bool(sent) == bool(item)  # a file is shown by its address

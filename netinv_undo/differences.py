@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields import ContentTypeList, Field, Image, ToMany
+from netinv_core.fields import ContentTypeList, Image, ToMany
 from netinv_core.fields.base import text_of
 from netinv_core.fields.images import MEDIA
+from netinv_core.types import Field
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
+    from netinv_core.types import Endpoint, Registry
 
 Representation = Mapping[str, Any]
 # Members of every representation that say nothing about the object itself.

@@ -18,6 +18,7 @@ from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.db.engine import as_stored, in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
+from netinv_core.read.plans import plan_of
 from netinv_undo.differences import field_of, is_equal, is_own, members
 from netinv_undo.later_changes import LaterChanges
 from netinv_undo.net_changes import NetChange
@@ -25,8 +26,7 @@ from netinv_undo.refusals import WHOLE, Refusals
 from netinv_undo.restorable import NOT_KEPT, obstacle, recorded_values
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 OPPOSITE = {CREATE: "delete", UPDATE: "change", DELETE: "add"}  # the permission that the undo of an action takes
 GONE = "The object does not exist any more."
@@ -108,7 +108,7 @@ class _Examination:
             visible = sa.select(table.c.id).where(clause, *permissions.visible(uow, endpoint, table))
             if uow.execute(visible, {"keys": missing}).first() is not None:
                 raise Denied()
-        representations = endpoint.plan().fetch(uow, list(rows))
+        representations = plan_of(endpoint).fetch(uow, list(rows))
         self._current |= {(endpoint.label, key): as_stored(item) for key, item in representations}
 
     def examine(self, change: NetChange) -> Restoration:

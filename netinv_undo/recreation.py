@@ -17,6 +17,7 @@ from netinv_core.errors import Denied, RequestError
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
+from netinv_core.read.plans import plan_of
 from netinv_core.write import save
 from netinv_undo.net_changes import Identity, Link, links_of
 from netinv_undo.obstacles import Restoration
@@ -24,8 +25,7 @@ from netinv_undo.refusals import Refusals, refusal_of
 from netinv_undo.restorable import body_of, hidden_columns, preserved_columns
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 CIRCLE = "It belongs to a circle of objects that need each other."
 Values = dict[str, Any]
@@ -175,7 +175,7 @@ def _add_to_lists(
 ) -> None:
     """Adds restored objects to one to-many field of their owners."""
     keys = [uuid.UUID(key) for key in items_by_owner]
-    current = dict(owner.plan().fetch(uow, keys))
+    current = dict(plan_of(owner).fetch(uow, keys))
     if not current:
         return
     permitted = listing.rows_for_change(uow, owner, list(current), "change")

@@ -18,6 +18,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied, RequestError
 from netinv_core.fields import Reference
 from netinv_core.models.columns import CASCADE, column_info
+from netinv_core.read.plans import plan_of
 from netinv_core.write.delete import children_first, delete
 from netinv_undo.net_changes import NetChange, identity_of, load
 from netinv_undo.obstacles import Restoration, by_endpoint, examine
@@ -25,8 +26,7 @@ from netinv_undo.recreation import Recreation, restore_memberships, update
 from netinv_undo.refusals import refusal_of
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 # What the undo of an action does to the object.
 DONE = {CREATE: DELETE, UPDATE: UPDATE, DELETE: CREATE}
@@ -123,6 +123,6 @@ def _representations(uow: UnitOfWork, changes: Sequence[NetChange]) -> dict[NetC
     """Returns the representations of the objects that exist now."""
     representations: dict[NetChange, dict[str, Any]] = {}
     for endpoint, group in by_endpoint(change for change in changes if change.action != CREATE).items():
-        by_id = dict(endpoint.plan().fetch(uow, [change.key for change in group]))
+        by_id = dict(plan_of(endpoint).fetch(uow, [change.key for change in group]))
         representations |= {change: by_id[change.key] for change in group if change.key in by_id}
     return representations

@@ -8,14 +8,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.app import App
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
-from netinv_core.read.filters import Filter, related
+from netinv_core.read.filters import related
 from netinv_core.read.search import Match, SearchProvider
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, count_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.resource import count_of
+from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, UnitOfWork
 from netinv_core.write.referring_rules import ReadingRule
 from netinv_dcim.searching import mac_matches
 from netinv_extras.config_contexts.scopes import Scope

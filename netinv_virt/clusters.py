@@ -14,8 +14,7 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
 from netinv_dcim.located_objects import PLACE, below_locations, location_fits

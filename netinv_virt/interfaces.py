@@ -28,9 +28,8 @@ from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import has, one_of, related, value
 from netinv_core.resource import Resource, to_many
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.cycles import without_cycles
-from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_MODES
 from netinv_dcim.components import vlans

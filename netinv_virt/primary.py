@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_ipam.addresses import VM_INTERFACE
 from netinv_ipam.primary import PrimaryAddressOwner
 from netinv_virt.interfaces import VMInterface

@@ -9,12 +9,10 @@ from pyramid.request import Request
 
 from netinv_core.app import App
 from netinv_core.auth.models import User
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuEntry, MenuSection
-from netinv_core.registry import Registry
-from netinv_core.resource import Rule
 from netinv_core.tasks.retention import Retention
+from netinv_core.types import Endpoint, Registry, Rule
 from netinv_web import documentation, home, hookspecs, settings
 from netinv_web.auth import sessions
 from netinv_web.extensions import Attention, Snippet

@@ -13,12 +13,10 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.serialization import dumps
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.forms import form as forms
 from netinv_web.forms.control_values import fill, member
 from netinv_web.forms.controls import Control, controls_of

@@ -10,8 +10,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Registry, UnitOfWork
 
 Arguments = Mapping[str, Any]  # JSON values
 

@@ -15,25 +15,23 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from netinv_core import fields
+from netinv_core import fields, types
 from netinv_core.caches import lru_cache
-from netinv_core.endpoint import Endpoint, IncomingForeignKey
 from netinv_core.fields import Field
 from netinv_core.http.mount import url_of
 from netinv_core.models.columns import column_info
 from netinv_core.net.urls import is_link, path_of
 from netinv_core.packages import errors_of
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
-from netinv_core.registry import Registry
+from netinv_core.read.plan import Row
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, IncomingForeignKey, JoinedTable, Reader, Registry, RowSet, UnitOfWork
 from netinv_web.extensions import log_failure
 from netinv_web.menu import may
 from netinv_web.paths import endpoint_at, object_path, page_path, path_of_url
 
 CellReader = Callable[[Row, RowSet], Markup]
 # Returns the reader of the cells of a field at a place of a plan.
-CellFactory = Callable[[Plan, JoinedTable, Field], CellReader]
+CellFactory = Callable[[types.Plan, JoinedTable, types.Field], CellReader]
 EMPTY = Markup('<span class="none">–</span>')
 YES, NO = Markup('<span class="yes">Yes</span>'), Markup('<span class="no">No</span>')
 MAX_ITEMS = 5  # of a list within a cell
@@ -143,7 +141,7 @@ def copyable(value: Any) -> Markup:
 # -- cells of kinds of fields
 
 
-def _value_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
+def _value_cell(plan: types.Plan, place: JoinedTable, field: types.Field) -> CellReader:
     assert isinstance(field, fields.Value)
     read = plan.reader_of(place, field)
     return _through(read, _value_markup(field))
@@ -174,14 +172,14 @@ def _through(read: Reader, markup: Callable[[Any], Markup]) -> CellReader:
     return lambda row, page: markup(read(row, page))
 
 
-def _choice_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
+def _choice_cell(plan: types.Plan, place: JoinedTable, field: types.Field) -> CellReader:
     assert isinstance(field, fields.Choice)
     index, labels = plan.column(place, field.attribute), field.choices.labels
     cells = {value: escape(label) for value, label in labels.items()}
     return lambda row, page: cells.get(row[index]) or text_markup(row[index])
 
 
-def _reference_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
+def _reference_cell(plan: types.Plan, place: JoinedTable, field: types.Field) -> CellReader:
     """A link to the target; with a dot in its colour, if it has one (statuses, roles)."""
     assert isinstance(field, fields.Reference)
     key_index, target = plan.column(place, field.attribute), plan.join(place, field.attribute)
@@ -211,7 +209,7 @@ def _reference_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
     return read
 
 
-def _nested_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
+def _nested_cell(plan: types.Plan, place: JoinedTable, field: types.Field) -> CellReader:
     """A link to the object of a nested representation, or to each of a list."""
     read = plan.reader_of(place, field)
 
@@ -231,7 +229,7 @@ def _nested(value: Any, page: RowSet) -> Markup:
     return text_markup(value)
 
 
-def _count_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
+def _count_cell(plan: types.Plan, place: JoinedTable, field: types.Field) -> CellReader:
     """A number that leads to the list of what was counted."""
     read, key = plan.reader_of(place, field), plan.column(place, "id")
     incoming = counted_by(place.endpoint, field)
@@ -249,7 +247,7 @@ def _count_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
     return markup
 
 
-def counted_by(endpoint: Endpoint, field: Field) -> IncomingForeignKey | None:
+def counted_by(endpoint: Endpoint, field: types.Field) -> IncomingForeignKey | None:
     """The foreign key whose rows a counter counts; ``None`` for other counters."""
     for incoming in endpoint.incoming_foreign_keys:
         if list_parameter(incoming) and _count_field(incoming) == field.name:
@@ -270,7 +268,7 @@ def list_parameter(incoming: IncomingForeignKey) -> str:
     return ""
 
 
-def _default_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
+def _default_cell(plan: types.Plan, place: JoinedTable, field: types.Field) -> CellReader:
     return _through(plan.reader_of(place, field), text_markup)
 
 
@@ -301,7 +299,7 @@ def factories_of(registry: Registry) -> Mapping[type[Field], CellFactory]:
 def _guarded(factory: CellFactory) -> CellFactory:
     """A factory of a package whose failures are logged, each kind of error once, and shown in the cell."""
 
-    def make(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
+    def make(plan: types.Plan, place: JoinedTable, field: types.Field) -> CellReader:
         failures: dict[type, str] = {}
 
         def failed(error: Exception) -> Markup:
@@ -326,7 +324,7 @@ def _guarded(factory: CellFactory) -> CellFactory:
     return make
 
 
-def cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
+def cell(plan: types.Plan, place: JoinedTable, field: types.Field) -> CellReader:
     """The reader of the cells of a field, by the nearest class of the field that has a factory."""
     if field.write_only or field.confidential:
         return lambda row, page: EMPTY
@@ -337,7 +335,7 @@ def cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
     return factory(plan, place, field)
 
 
-def name_cell(plan: Plan, place: JoinedTable) -> CellReader:
+def name_cell(plan: types.Plan, place: JoinedTable) -> CellReader:
     """The cell with the name of the object, a link to its page."""
     display, key = plan.read(place, "display"), plan.column(place, "id")
     base = object_path(place.endpoint, "")[:-1]

@@ -12,7 +12,7 @@ from pyramid.events import BeforeRender
 from netinv_core.http.mount import url_of
 from netinv_core.labels import label_of, label_of_name, plural_of, title_of
 from netinv_core.packages import errors_of
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_web import cells, extensions, frame, menu, page_size
 from netinv_web.auth import sessions
 from netinv_web.forms import controls

@@ -23,9 +23,7 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_web.menu import may
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, Registry, UnitOfWork
     from netinv_web.lists.list_query import ListQuery
 
 log = logging.getLogger(__name__)

@@ -16,10 +16,9 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied
 from netinv_core.http.mount import url_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.paths import endpoint_at
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"

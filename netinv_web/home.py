@@ -16,11 +16,9 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.db import revisions
-from netinv_core.endpoint import Endpoint
 from netinv_core.labels import description_of, plural_of
-from netinv_core.registry import Registry
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.extensions import Attention, CountedAttention, FirstStep, extensions_of, items_for, render_safely
 from netinv_web.lists import pinned_views
 from netinv_web.lists.columns import presentation_of
@@ -60,7 +58,9 @@ def show(request: Request) -> dict[str, Any]:
 @cached_in_registry
 def counted_endpoints(registry: Registry) -> tuple[Endpoint, ...]:
     """The resources whose objects are counted, in the order of the navigation."""
-    names = [(app, name) for section, app in declared_sections(registry) for name in section.entries]
+    names = [
+        (app, name) for section, app in declared_sections(registry) for name in section.entries if isinstance(name, str)
+    ]
     endpoints = [registry.by_path[name] for name in names if name in registry.by_path]
     return tuple(endpoint for endpoint in endpoints if presentation_of(endpoint).counted)
 

@@ -23,7 +23,7 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.http.mount import url_of
 from netinv_core.packages import errors_of
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_web.extensions import extensions_of
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import declared_sections

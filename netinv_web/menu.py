@@ -7,14 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.auth import permissions
-from netinv_core.auth.identity import Identity
-from netinv_core.endpoint import Endpoint
+from netinv_core.auth.account import Identity
 from netinv_core.errors import Denied
 from netinv_core.labels import plural_of
 from netinv_core.packages import errors_of
 from netinv_core.presentation import MenuEntry, MenuSection
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.lists.columns import presentation_of
 from netinv_web.paths import page_path
 

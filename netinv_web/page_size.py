@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core import answer_size
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 
 PIECES = 512  # of a template's output, that are counted together
 # Characters that any page may have: an error page must be shown, however small the limit.

@@ -19,7 +19,7 @@ from netinv_core.auth.token_limits import LimitList
 from netinv_core.environment import Environment
 from netinv_core.errors import Invalid
 from netinv_core.models.base import now, table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_core.write import save
 
 _users, _tokens = table_of(User), table_of(Token)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from netinv_core.app import App
 from netinv_core.db import migrate as migrating
 from netinv_core.db import revisions
 from netinv_core.environment import Environment
 from netinv_core.tasks import queue as task_queue
+from netinv_core.types import App
 
 
 @click.command()

@@ -14,7 +14,8 @@ from netinv_core.environment import Environment
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import UnitOfWork
 from netinv_core.write import delete, save
 
 VIEW_EVERYTHING = "View everything"  # name of the permission of users without further ones
@@ -184,7 +185,7 @@ def list_permissions(environment: Environment) -> None:
     """List the permissions: name, actions, object types, holders, constraints."""
     with environment.unit_of_work() as uow:
         ids = uow.execute(sa.select(_permissions.c.id).order_by(_permissions.c.name, _permissions.c.id)).scalars().all()
-        for shown in uow.registry[PERMISSIONS].plan().represent(uow, ids):
+        for shown in plan_of(uow.registry[PERMISSIONS]).represent(uow, ids):
             holders = [item["display"] for item in [*shown["groups"], *shown["users"]]]
             limits = json.dumps(shown["constraints"]) if shown["constraints"] else ""
             columns = ", ".join(shown["actions"]), ", ".join(shown["object_types"]), ", ".join(holders), limits

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.environment import Environment
-from netinv_core.registry import Registry
-from netinv_core.write.referring_rules import ReadingRule
+from netinv_core.types import Endpoint, Registry
+from netinv_core.write.referring_rules import ReadingRule, by_target
 
 
 @click.command()
@@ -54,7 +53,7 @@ def _phases(endpoint: Endpoint) -> Iterator[tuple[str, Sequence[Callable[..., An
     resource = endpoint.resource
     yield "prepare", resource.prepare_functions
     yield "rule", endpoint.rules
-    referring = endpoint.registry.referring_rules.get(endpoint.table, ())
+    referring = by_target(endpoint.registry).get(endpoint.table, ())
     yield "rule of objects that refer to it", list(dict.fromkeys(entry.rule for entry in referring))
     yield "after_save", resource.after_save_functions
     yield "before_delete", resource.before_delete_functions

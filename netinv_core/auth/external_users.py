@@ -14,8 +14,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth import password_policy
+from netinv_core.auth.account import Identity
 from netinv_core.auth.audit import audit, audit_after_commit
-from netinv_core.auth.identity import Identity, configuration_changed
+from netinv_core.auth.configuration_version import configuration_changed
 from netinv_core.auth.models import ExternalIdentity, Group, User, user_groups
 from netinv_core.auth.providers import ExternalUser
 from netinv_core.db.availability import is_busy
@@ -23,7 +24,7 @@ from netinv_core.db.engine import lock_rows, session_factory
 from netinv_core.errors import Denied, Invalid
 from netinv_core.fields import Value
 from netinv_core.models.base import now, table_of
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save, schema
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import datetime
 import functools
 import logging
 import uuid
@@ -15,10 +14,11 @@ import sqlalchemy as sa
 
 from netinv_core import stored_answers
 from netinv_core.auth import crypto, narrowing, passwords
+from netinv_core.auth.account import ANONYMOUS, Identity, Permissions, TokenReference
 from netinv_core.auth.audit import audit, audit_token_use
 from netinv_core.auth.audit import log as audit_log
+from netinv_core.auth.configuration_version import CONFIGURATION_VERSION
 from netinv_core.auth.models import (
-    ConfigurationVersion,
     ObjectPermission,
     Token,
     User,
@@ -28,54 +28,17 @@ from netinv_core.auth.models import (
     user_groups,
 )
 from netinv_core.db import read_positions
-from netinv_core.db.engine import lock_rows
 from netinv_core.errors import Denied
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import now, table_of
 from netinv_core.net import addresses
 
 if TYPE_CHECKING:
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import UnitOfWork
 
-Permissions = Mapping[tuple[str, str], list[Any]]
-NOT_GIVEN = "Authentication credentials were not provided."
-
-
-@dataclasses.dataclass(frozen=True)
-class TokenReference:
-    """The id of a token, and the stored time of its last use."""
-
-    id: uuid.UUID
-    last_used: datetime.datetime | None
-
-
-@dataclasses.dataclass(frozen=True)
-class Identity:
-    """An authenticated account, or nobody. ``permissions`` maps (label, action) to constraints, any of which must
-    hold. ``token`` is that of the request, if there is one; ``limited`` is true if it may do less than its user.
-    """
-
-    user_id: uuid.UUID | None = None
-    username: str = ""
-    superuser: bool = False
-    can_write: bool = True
-    permissions: Permissions = dataclasses.field(default_factory=dict)
-    token: TokenReference | None = None
-    limited: bool = False
-
-    @property
-    def anonymous(self) -> bool:
-        """True if nobody was authenticated. The service itself is a superuser without an account."""
-        return self.user_id is None and not self.superuser
-
-
-ANONYMOUS = Identity(can_write=False)
 
 _user = table_of(User)
 _token = table_of(Token)
-CONFIGURATION_VERSION = (
-    sa.select(table_of(ConfigurationVersion).c.number).where(table_of(ConfigurationVersion).c.id == 1).scalar_subquery()
-)
 # The columns of an account that :func:`identity_of` needs.
 IDENTITY_COLUMNS = (
     _user.c.id,
@@ -256,18 +219,3 @@ def _permissions_of(uow: UnitOfWork, user_id: uuid.UUID) -> Permissions:
             for action in actions:
                 permissions.setdefault((label, action), []).append(constraints or {})
     return permissions
-
-
-def lock_configuration(uow: UnitOfWork) -> None:
-    """Locks the row of the configuration version until the transaction ends, for rules over the whole configuration."""
-    table = table_of(ConfigurationVersion)
-    uow.execute(lock_rows(sa.select(table.c.number).where(table.c.id == 1)))
-
-
-def configuration_changed(uow: UnitOfWork) -> None:
-    """Increments the configuration version: other processes drop their cache at the next authentication, this unit at
-    once.
-    """
-    table = table_of(ConfigurationVersion)
-    uow.execute(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
-    uow.configuration.cached = None

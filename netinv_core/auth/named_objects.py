@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 LimitsOf = Callable[["UnitOfWork", "Endpoint", Any], list[Any] | None]
 

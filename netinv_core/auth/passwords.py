@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import crypto, user_names
+from netinv_core.auth import crypto, external_users, user_names
 from netinv_core.auth.audit import audit
 from netinv_core.auth.models import SignInCounter, User
+from netinv_core.auth.providers import providers_of
 from netinv_core.db.availability import is_busy
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import options_for
@@ -41,7 +42,7 @@ from netinv_core.net import addresses
 
 if TYPE_CHECKING:
     from netinv_core.auth.providers import ExternalUser, IdentityProvider
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import UnitOfWork
 
 MAX_TRANSACTION_ATTEMPTS = 8
 MAX_RETRY_DELAY = 0.01  # seconds before the second attempt at most; doubled for each further one
@@ -114,11 +115,9 @@ def _verify(uow: UnitOfWork, account: Any, username: str, password: str, network
     if matches and account.is_active and uow.registry.settings["password_sign_in"]:
         user_id: uuid.UUID = account.id
         return user_id
-    from netinv_core.auth import external_users  # which needs the registry, which is built with this module
-
     if not (username and password):
         return None
-    for provider in uow.registry.identity_providers.values():
+    for provider in providers_of(uow.registry).values():
         user = _external_user(uow, provider, account, username, password, network)
         if user is not None:
             with contextlib.suppress(Denied):

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import named_objects
-from netinv_core.auth.identity import NOT_GIVEN
+from netinv_core.auth.account import NOT_GIVEN
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import documents, relations
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 USER = "$user"  # stands for the user's id in constraints
 

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.packages import errors_of
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
     from pyramid.request import Request
 
-    from netinv_core.registry import Registry
+    from netinv_core.types import Registry
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +64,7 @@ class IdentityProvider:
     sign_out_url: Callable[[Request, Mapping[str, Any]], str] | None = None
 
 
+@cached_in_registry
 def providers_of(registry: Registry) -> dict[str, IdentityProvider]:
     """Returns the providers of all packages by name.
 

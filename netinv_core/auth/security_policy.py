@@ -18,7 +18,8 @@ from pyramid import security
 from pyramid.request import Request, RequestLocalCache
 
 from netinv_core.auth import permissions
-from netinv_core.auth.identity import ANONYMOUS, NOT_GIVEN, Identity, by_password, by_token
+from netinv_core.auth.account import ANONYMOUS, NOT_GIVEN, Identity
+from netinv_core.auth.identity import by_password, by_token
 from netinv_core.auth.token_use import INTERVAL, TokenUse
 from netinv_core.errors import Denied
 from netinv_core.http import rate_limits

@@ -13,12 +13,11 @@ import colander
 from netinv_core import fields
 from netinv_core.models.columns import column_info
 from netinv_core.net import addresses
-from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.resource import FieldFactory
+from netinv_core.types import Field, JoinedTable, Plan, Reader
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Registry
-    from netinv_core.write.draft import Draft
+    from netinv_core.types import Draft, Registry
 
 MAX_ITEMS = 200  # of each list
 NETWORKS_HELP = "Networks (CIDR) and addresses from which the token is accepted; empty for all."
@@ -93,7 +92,7 @@ class ObjectTypes(LimitList):
 
 
 def _field(name: str, kind: type[LimitList], text: str) -> FieldFactory:
-    def make(registry: Any, endpoint: Any) -> fields.Field:
+    def make(registry: Any, endpoint: Any) -> Field:
         options = {} if kind is Networks else {"registry": registry}
         shape = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_ITEMS}
         info = column_info(endpoint.table.c[name])
@@ -102,7 +101,7 @@ def _field(name: str, kind: type[LimitList], text: str) -> FieldFactory:
     return FieldFactory(name, make)
 
 
-def _last_used(registry: Any, endpoint: Any) -> fields.Field:
+def _last_used(registry: Any, endpoint: Any) -> Field:
     column = endpoint.table.c.last_used
     field = fields.from_column(registry, "last_used", column, column_info(column))
     assert field is not None

@@ -18,11 +18,9 @@ from netinv_core.models.base import table_of
 from netinv_core.models.columns import ColumnInfo, column_info
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
-from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Field, JoinedTable, Plan, Reader, UnitOfWork
 from netinv_core.write import schema
-from netinv_core.write.draft import Draft
 
 KEY_TAKEN = "Token with this Key already exists."
 NO_KEY = "Enter 40 hexadecimal digits."
@@ -54,7 +52,7 @@ class TokenKey(fields.Field):
         return {**super().options(), "max_length": crypto.KEY_LENGTH, "min_length": crypto.KEY_LENGTH}
 
 
-def _token_key(registry: Any, endpoint: Any) -> fields.Field:
+def _token_key(registry: Any, endpoint: Any) -> Field:
     length = crypto.KEY_LENGTH
     info = ColumnInfo(blank=True, min_length=length, pattern=r"^[0-9a-fA-F]*\Z", pattern_error=NO_KEY)
     node = schema.node("key", str, info, length=length, digits=None)
@@ -62,7 +60,7 @@ def _token_key(registry: Any, endpoint: Any) -> fields.Field:
     return TokenKey(name="key", help=HELP, node=node, openapi=openapi)
 
 
-def _user(registry: Any, endpoint: Any) -> fields.Field:
+def _user(registry: Any, endpoint: Any) -> Field:
     """The account of a token, shown where ``include`` names it, because the reference API does not have it."""
     column = endpoint.table.c.user_id
     info = dataclasses.replace(column_info(column), hidden=False, required=False, help=USER_HELP)

@@ -23,8 +23,8 @@ from netinv_core.models.base import table_of
 from netinv_core.tasks.queue import notify_worker
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core import types
+    from netinv_core.types import Endpoint, UnitOfWork
 
 _NANOSECONDS = 1_000_000  # of a millisecond
 
@@ -48,7 +48,7 @@ class Change:
         representation = self.after or self.before or {}
         return str(representation.get(self.endpoint.resource.name_attribute or "display", ""))[:200]
 
-    def is_nothing(self, earlier: Change) -> bool:
+    def is_nothing(self, earlier: types.Change) -> bool:
         """True when this change, merged with an earlier one of the object, has no net effect.
 
         ``before`` is that of the earlier one.
@@ -89,9 +89,9 @@ class ChangeSet:
     """The changes of a unit of work that are not written yet."""
 
     def __init__(self) -> None:
-        self._changes: dict[tuple[str, Any], Change] = {}
+        self._changes: dict[tuple[str, Any], types.Change] = {}
 
-    def add(self, change: Change) -> None:
+    def add(self, change: types.Change) -> None:
         """Adds a change.
 
         It is merged with an earlier one of the same object; both are dropped if there is no net effect.
@@ -108,7 +108,7 @@ class ChangeSet:
         self._changes[name] = change
 
     @property
-    def pending(self) -> list[Change]:
+    def pending(self) -> list[types.Change]:
         """The changes, which are not written yet."""
         return list(self._changes.values())
 
@@ -120,12 +120,12 @@ class ChangeSet:
         """Removes all changes."""
         self._changes.clear()
 
-    def merge(self, later: ChangeSet) -> None:
+    def merge(self, later: types.ChangeSet) -> None:
         """Adds the changes of another change set, which are later than these."""
-        for change in later._changes.values():
+        for change in later.pending:
             self.add(change)
 
-    def write(self, uow: UnitOfWork) -> list[Change]:
+    def write(self, uow: UnitOfWork) -> list[types.Change]:
         """Inserts the change records and the related rows of packages, and removes the changes; returns them."""
         changes, self._changes = list(self._changes.values()), {}
         if any(change.endpoint.label in KINDS for change in changes):
@@ -148,7 +148,7 @@ class ChangeSet:
         return changes
 
 
-def _rows(uow: UnitOfWork, changes: Sequence[Change]) -> list[dict[str, Any]]:
+def _rows(uow: UnitOfWork, changes: Sequence[types.Change]) -> list[dict[str, Any]]:
     """The rows of change records."""
     shared = {"user_id": uow.identity.user_id, "user_name": uow.identity.username, "request_id": uow.request_id}
     return [

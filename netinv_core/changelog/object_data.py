@@ -9,12 +9,13 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netinv_core import types
 from netinv_core.fields import Field
 from netinv_core.models.columns import column_info
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 _JSON_TYPES = frozenset((str, int, bool, type(None), dict, list))  # which are stored as they are
 # Types of columns whose values are stored as they are.
@@ -32,9 +33,10 @@ class ObjectDataLayout:
 
     columns: Sequence[tuple[str, str]]
     conversions: Sequence[tuple[str, Conversion]]
-    extra: Sequence[tuple[str, Field]]
+    extra: Sequence[tuple[str, types.Field]]
 
 
+@cached_in_registry
 def object_data_layout(endpoint: Endpoint) -> ObjectDataLayout:
     """Builds the layout: columns, references as ids, and fields that are stored elsewhere."""
     columns: list[tuple[str, str]] = []
@@ -64,7 +66,7 @@ def object_data_layout(endpoint: Endpoint) -> ObjectDataLayout:
     return ObjectDataLayout(columns, conversions, extra)
 
 
-def _function_of(field: Field | None) -> Conversion | None:
+def _function_of(field: types.Field | None) -> Conversion | None:
     """The function of a field for the flat form; ``None`` without one of its own."""
     return None if field is None or type(field).object_data is Field.object_data else field.object_data
 
@@ -96,7 +98,7 @@ def object_data(
     uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any], representation: dict[str, Any]
 ) -> dict[str, Any]:
     """Converts the row and the representation of an object to its flat form."""
-    layout, value_of = endpoint.object_data_layout, row.get
+    layout, value_of = object_data_layout(endpoint), row.get
     data: dict[str, Any] = {name: value_of(attribute) for attribute, name in layout.columns}
     for name, convert in layout.conversions:
         data[name] = convert(data[name])

@@ -13,7 +13,7 @@ from sqlalchemy.sql.expression import FromClause
 from netinv_core.db.driver.related_inserts import InsertWithRelated
 
 if TYPE_CHECKING:
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import UnitOfWork
 
 ROWS_PER_STATEMENT = 10_000  # records in one statement, or rows of one related INSERT
 

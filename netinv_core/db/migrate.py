@@ -16,12 +16,11 @@ import alembic.config
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.app import App
-from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.auth.account import ANONYMOUS
 from netinv_core.content_types import load
 from netinv_core.db import revisions, text_indexes
 from netinv_core.db.engine import WRITING, session_factory
-from netinv_core.registry import Registry
+from netinv_core.types import App, Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import slugs, trees
 from netinv_core.write.slugs import slugify

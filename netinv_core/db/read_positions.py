@@ -25,7 +25,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core.models.base import TRANSIENT, Base, table_of
 
 if TYPE_CHECKING:
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import UnitOfWork
 
 log = logging.getLogger(__name__)
 COMMON = uuid.UUID(int=0)

@@ -18,9 +18,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.app import App
 from netinv_core.models.base import Base
-from netinv_core.registry import Registry
+from netinv_core.types import App, Registry
 
 CORE = "netinv_core:migrations"
 # An assignment of a module, whose value may be a tuple over several lines.

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core.db.engine import lower
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Registry
+    from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
 EXTENSION = "pg_trgm"

@@ -11,16 +11,12 @@ import orjson
 
 from netinv_core import json_values
 from netinv_core.errors import FieldErrors
-from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.tabular import cells
-from netinv_core.tabular.cells import CellColumn
+from netinv_core.types import CellColumn, JoinedTable, Plan, Reader
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.tabular.identification import IdentifiedObjects
-    from netinv_core.uow import UnitOfWork
-    from netinv_core.write.draft import Draft
+    from netinv_core.types import Draft, Endpoint, IdentifiedObjects, UnitOfWork
 
 NONE: Any = object()
 

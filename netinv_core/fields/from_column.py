@@ -7,17 +7,17 @@ import decimal
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields.base import Field
 from netinv_core.fields.encrypted import EncryptedText
 from netinv_core.fields.images import Image
 from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.fields.references import Reference, Status
 from netinv_core.fields.values import Choice, Value
 from netinv_core.models.columns import ColumnInfo
+from netinv_core.types import Field
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Registry
+    from netinv_core.types import Registry
 
 
 _OPTION_KINDS: dict[type, str] = {

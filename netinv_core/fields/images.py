@@ -11,14 +11,13 @@ from urllib.parse import unquote_to_bytes
 import colander
 
 from netinv_core.fields.base import NONE, Field, last_text
-from netinv_core.read.plan import JoinedTable, Plan, Reader
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.storage import image_headers
 from netinv_core.storage.files import MAX_NAME_LENGTH, Upload, new_name
+from netinv_core.types import Endpoint, JoinedTable, Plan, Reader
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
-    from netinv_core.write.draft import Draft
+    from netinv_core.types import Draft, Registry, UnitOfWork
 
 MEDIA = "/media/"
 MOST_PIXELS = 64_000_000
@@ -146,3 +145,9 @@ def _inline(url: str) -> Upload:
     if not divided:
         raise colander.Invalid(None, NOT_A_FILE)
     return Upload("", content)
+
+
+@cached_in_registry
+def uploads_of(endpoint: Endpoint) -> dict[str, Image]:
+    """The fields of an endpoint that take a file of a form."""
+    return {name: field for name, field in endpoint.writable.items() if isinstance(field, Image)}

@@ -12,11 +12,10 @@ import orjson
 
 from netinv_core.fields.base import Field
 from netinv_core.fields.to_many import keys_of
-from netinv_core.read.plan import JoinedTable, Plan, Reader
+from netinv_core.types import JoinedTable, Plan, Reader
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.fields.base import NONE, Field
 from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.models.columns import ForeignKeyInfo, column_info
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
+from netinv_core.read.plan import Row
+from netinv_core.read.plans import named_objects
 from netinv_core.read.records import nested_fields, record_nested
 from netinv_core.tabular import cells
+from netinv_core.types import JoinedTable, Plan, Reader, RowSet
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.tabular.identification import IdentifiedObjects
-    from netinv_core.write.draft import Draft
+    from netinv_core.types import Draft, Endpoint, IdentifiedObjects, Registry
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -165,7 +164,7 @@ class GenericForeignKey(Field):
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         label, key = plan.column(place, self.type_attribute), plan.column(place, self.id_attribute)
-        batch = plan.load_generic(self.shape, label, key)
+        batch = plan.load_generic(self.shape, label, key, named_objects)
         return lambda row, page: page.batches[batch].get((row[label], row[key]))
 
     def sources(self) -> Collection[str]:

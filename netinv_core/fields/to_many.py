@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 import colander
 import sqlalchemy as sa
 
+from netinv_core import types
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields.base import Field, cell_items, from_json, last_text, refused_items
 from netinv_core.fields.openapi_types import list_or_difference
 from netinv_core.fields.references import named_schema, nested_schema
 from netinv_core.models.associations import EVERY_TYPE
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row
+from netinv_core.read.plan import Plan, Row
 from netinv_core.tabular import cells
+from netinv_core.types import JoinedTable, Reader
 from netinv_core.write import list_differences
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.tabular.identification import IdentifiedObjects
-    from netinv_core.uow import UnitOfWork
-    from netinv_core.write.draft import Draft
+    from netinv_core.types import Draft, Endpoint, IdentifiedObjects, Registry, UnitOfWork
 
 
 MAX_ITEMS = 10_000  # of one list of references
@@ -61,7 +59,7 @@ class ToMany(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
         target = self.target
         if target is None:
             return lambda row, page: []
@@ -69,14 +67,14 @@ class ToMany(Field):
         inner = Plan(plan.registry, target, key=pairs.c.owner_id, through=pairs, ordered=True)
         return self.listed(plan, place, inner.finish_nested(listed=True))
 
-    def listed(self, plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
+    def listed(self, plan: types.Plan, place: JoinedTable, inner: types.Plan) -> Reader:
         """Reader of the list of the rows of ``inner`` by the ids at ``place``; of their column ``by``, if that is
         set.
         """
         read, by = plan.load_to_many(place, inner), self.by
         return read if by is None else lambda row, page: [item[by] for item in read(row, page)]
 
-    def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def brief_reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
         read, name = self.reader(plan, place), self.brief_name
         return read if name is None else lambda row, page: [item[name] for item in read(row, page)]
 
@@ -192,7 +190,7 @@ class ContentTypeList(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
         dialect, owner, label = plan.registry.dialect, self.table.c.owner_id, self.table.c.label
         statement = sa.select(owner, label).where(in_parameter(dialect, owner))
         key = plan.column(place, "id")
@@ -285,7 +283,7 @@ class ReverseForeignKey(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
         target = self.registry.get(self.to)
         if target is None:
             return lambda row, page: []

@@ -12,14 +12,15 @@ import colander
 from netinv_core.fields.base import NONE, Field, cell_items, from_json, last_text, refused_items
 from netinv_core.fields.openapi_types import JSON_TYPES, list_or_difference
 from netinv_core.models.columns import Choices, ColumnInfo
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
+from netinv_core.read.plan import Row
 from netinv_core.tabular import cells
+from netinv_core.types import JoinedTable, Plan, Reader, RowSet
 from netinv_core.write import list_differences, schema
 from netinv_core.write.list_differences import ListDifference
 
 if TYPE_CHECKING:
-    from netinv_core.tabular.identification import IdentifiedObjects
-    from netinv_core.write.draft import Draft
+    from netinv_core import types
+    from netinv_core.types import Draft, IdentifiedObjects
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -197,6 +198,6 @@ class Choice(Value):
         return {**kind, "enum": list(dict.fromkeys([*values, *more]))}
 
 
-def is_slug(field: Field) -> bool:
+def is_slug(field: types.Field) -> bool:
     """True for a field with a slug."""
     return isinstance(field, Value) and field.info.kind == "slug"

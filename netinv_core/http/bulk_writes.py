@@ -10,12 +10,12 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, bounded
 from netinv_core.http import conditional, query_parameters, representations
 from netinv_core.http.list_bodies import Items, upserted_items
 from netinv_core.tabular.identification import natural_keys
 from netinv_core.tabular.rows import ROW_NUMBER
+from netinv_core.types import Endpoint
 from netinv_core.write import delete, save
 from netinv_core.write import upsert as upserts
 from netinv_core.write.item_results import (

@@ -6,12 +6,12 @@ from typing import Any
 
 from cornice import Service
 
-from netinv_core.app import App
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.http import list_formats, views
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.standard_parameters import writing
 from netinv_core.http.traversal import root_of
+from netinv_core.types import App
 from netinv_core.write.item_results import ON_ERROR
 from netinv_core.write.upsert import MATCH
 

@@ -26,9 +26,9 @@ from netinv_core.db.engine import options_for
 from netinv_core.db.replicas import Replicas
 from netinv_core.errors import NotAllowed
 from netinv_core.http.serialization import json_response
-from netinv_core.registry import Registry
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks import queue as task_queue
+from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
 LIVE, READY = "/health/live", "/health/ready"

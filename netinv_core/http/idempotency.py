@@ -19,7 +19,8 @@ from netinv_core import stored_answers
 from netinv_core.errors import Conflict, Invalid, KeyReused, RequestError
 from netinv_core.http import bodies, dry_run
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, negotiation_of
-from netinv_core.stored_answers import Answer, KeyedRequest
+from netinv_core.plain_types import KeyedRequest
+from netinv_core.stored_answers import Answer
 
 REPLAYED = "Idempotency-Replayed"
 MALFORMED = "Must be 1 to 255 visible ASCII characters, such as a UUID."

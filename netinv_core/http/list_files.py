@@ -18,11 +18,12 @@ from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import dumps_within
 from netinv_core.read import listing
+from netinv_core.read.plans import plan_of
 from netinv_core.tabular import delimited, rows, yaml_documents
-from netinv_core.tabular.cells import CellColumn
+from netinv_core.types import CellColumn
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
+    from netinv_core.types import Endpoint
 
 COLUMNS = "columns"  # query parameter of tables: names of columns
 TOO_MANY = "At most {} objects are exported at once: filter them, or use limit and offset."
@@ -64,7 +65,7 @@ def render_table(
     filters = [(name, values) for name, values in parameters if name != COLUMNS]
     keys = selected(uow, endpoint, filters, "format")
     without = (endpoint.opt_in | endpoint.costly) - {column.field for column in columns}
-    items = endpoint.plan("full", without).represent(uow, keys)
+    items = plan_of(endpoint, "full", without).represent(uow, keys)
     table = rows.cells_of(uow, endpoint, columns, items)
     text = delimited.write([column.name for column in columns], table, DELIMITERS[media_type])
     return _file(endpoint, media_type, text.encode("utf-8", "replace"))

@@ -16,10 +16,12 @@ from pyramid.response import Response
 from netinv_core.http import list_files, negotiation, versions
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import query_of
+from netinv_core.packages import errors_of
 from netinv_core.read.listing import Parameters
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
+    from netinv_core.types import Endpoint, Registry
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +62,7 @@ def requested_format(request: Request, endpoint: Endpoint) -> ListFormat | None:
 def _format_by_parameter(request: Request, endpoint: Endpoint) -> ListFormat | None:
     """The format of a package that the query selects."""
     text = request.query_string
-    formats = endpoint.list_formats.items()
+    formats = formats_of(endpoint).items()
     return next((item for name, item in formats if name in text and name in query_of(request)), None)
 
 
@@ -71,3 +73,31 @@ def offers(request: Request) -> Sequence[str]:
     if _format_by_parameter(request, request.context.endpoint) is None:
         return [item.media_type for item in FILES]
     return [media for _, media, _ in negotiation.media_ranges(request.headers.get("Accept", ""))]
+
+
+@cached_in_registry
+def formats_of_packages(registry: Registry) -> dict[str, ListFormat]:
+    """The list formats of packages, by query parameter.
+
+    :raises ValueError: when two packages claim one parameter
+    :raises PackageError: when a package fails
+    """
+    formats: dict[str, ListFormat] = {}
+    for package, contributed in registry.call_each("netinv_list_formats", registry=registry):
+        with errors_of(package):
+            parameters = {list_format.parameter: list_format for list_format in contributed}
+        if claimed := formats.keys() & parameters.keys():
+            raise ValueError(f"two packages claim the query parameter {min(claimed)!r} of lists")
+        formats |= parameters
+    return formats
+
+
+@cached_in_registry
+def formats_of(endpoint: Endpoint) -> dict[str, ListFormat]:
+    """The further formats of an endpoint's list, by query parameter. A filter of the same name takes precedence."""
+    every = formats_of_packages(endpoint.registry) if endpoint.resource.of is None else {}
+    return {
+        name: list_format
+        for name, list_format in every.items()
+        if name not in endpoint.filters and list_format.applies(endpoint)
+    }

@@ -17,11 +17,11 @@ from pyramid.response import FileIter, Response
 
 from netinv_core.auth import permissions
 from netinv_core.auth.security_policy import API_ACCESS
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
-from netinv_core.fields.images import MEDIA
+from netinv_core.fields.images import MEDIA, uploads_of
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.storage import image_headers
+from netinv_core.types import Endpoint
 
 ALLOW = "GET, HEAD"
 SEALED = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
@@ -73,7 +73,7 @@ def _holders(endpoints: Iterable[Endpoint]) -> dict[str, list[Holder]]:
     """The resources and columns that name the files of each folder."""
     folders: dict[str, dict[Endpoint, list[str]]] = {}
     for endpoint in endpoints:
-        for field in endpoint.uploads.values():
+        for field in uploads_of(endpoint).values():
             folders.setdefault(field.folder, {}).setdefault(endpoint, []).append(field.attribute)
     return {folder: list(holders.items()) for folder, holders in folders.items()}
 

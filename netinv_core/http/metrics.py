@@ -22,7 +22,7 @@ from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_core.telemetry import metrics as process_metrics
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 
 ALLOW = "GET, HEAD"
 COUNTER, GAUGE = "counter", "gauge"

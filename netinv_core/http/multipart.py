@@ -15,11 +15,12 @@ from urllib.parse import parse_qsl
 import colander
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import BadRequest, Invalid
 from netinv_core.fields import NONE, errors_of
+from netinv_core.fields.images import uploads_of
 from netinv_core.http import bodies
 from netinv_core.storage.files import Upload
+from netinv_core.types import Endpoint
 
 MULTIPART, ENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
 MEDIA = frozenset({MULTIPART, ENCODED})
@@ -46,7 +47,7 @@ def members_of(request: Request, endpoint: Endpoint) -> Members:
     :raises BadRequest: for a malformed form
     """
     content_type = request.headers.get("Content-Type", ENCODED)
-    max_size = len(endpoint.uploads) * endpoint.registry.settings["max_upload_size"] + MAX_TEXT_SIZE
+    max_size = len(uploads_of(endpoint)) * endpoint.registry.settings["max_upload_size"] + MAX_TEXT_SIZE
     return parse(bodies.read_content(request, max_size, "netinv.max_upload_size"), content_type)
 
 

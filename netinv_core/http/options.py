@@ -10,11 +10,11 @@ from netinv_core.auth import permissions
 from netinv_core.errors import Denied
 from netinv_core.fields import Status
 from netinv_core.http import bulk_writes, versions
+from netinv_core.read.ordering import orderings_of
 from netinv_core.write import references
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 _ACTIONS = {"POST": "add", "PUT": "change"}
 
@@ -23,7 +23,7 @@ def collection(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:
     """The body of the answer for a list: also the names to order it by and those to match objects by."""
 
     def names(_: UnitOfWork) -> dict[str, Any]:
-        return {"ordering": sorted(endpoint.orderings), "match": bulk_writes.matching_names(endpoint)}
+        return {"ordering": sorted(orderings_of(endpoint)), "match": bulk_writes.matching_names(endpoint)}
 
     return resource(uow, endpoint, ("POST", "PUT")) | uow.cached_config(("options of lists", endpoint.label), names)
 

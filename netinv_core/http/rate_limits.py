@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from netinv_core.auth.identity import Identity
+from netinv_core.auth.account import Identity
 from netinv_core.errors import TooManyRequests
 from netinv_core.net import addresses
 from netinv_core.rates import MemoryBuckets, Rate

@@ -9,11 +9,12 @@ from netinv_core.http import sparse_fields, standard_parameters, versions
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import dumps
 from netinv_core.read import entity_tags
+from netinv_core.read.plans import plan_of
 
 TAG_MEMBER = "_etag"
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
+    from netinv_core.types import Endpoint
 
 
 def shape_of(
@@ -49,7 +50,7 @@ def listed(
     shows_revision = tagged and former is None and has_revision(endpoint, shape, without)
     # Read before the representations: what changes in between makes the tag too old, never too new.
     revisions = entity_tags.revisions(uow, endpoint, keys) if tagged and not shows_revision else {}
-    newest = former(uow, endpoint, keys) if former else endpoint.plan(shape, without).represent(uow, keys)
+    newest = former(uow, endpoint, keys) if former else plan_of(endpoint, shape, without).represent(uow, keys)
     results = downgrade_representation(uow, endpoint, newest) if shape == "full" and former is None else newest
     if sparse_fields.PARAMETER in uow.query:
         results = sparse(uow, endpoint, results)

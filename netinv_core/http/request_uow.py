@@ -7,7 +7,7 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.auth.account import ANONYMOUS
 from netinv_core.db.data_manager import joined_session
 from netinv_core.db.driver import driver_of
 from netinv_core.db.replicas import ReadRoute, Replicas
@@ -16,9 +16,9 @@ from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import KEY as MOUNT
 from netinv_core.http.mount import base_of
 from netinv_core.http.serialization import Query, query_of
-from netinv_core.registry import Registry
 from netinv_core.stored_answers import KeyedRequest, digest_of_key
 from netinv_core.telemetry.log_context import id_of
+from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 
 IDEMPOTENCY_KEY = "Idempotency-Key"

@@ -12,12 +12,12 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
-from netinv_core.app import App
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import Unavailable
 from netinv_core.http import standard_parameters, versions
 from netinv_core.http.actions import schema_of, taking_documented_members
 from netinv_core.http.methods import allow_header
+from netinv_core.types import App
 
 DESCRIPTION = (
     "This is the root of the REST API.\n\n"

@@ -12,11 +12,11 @@ from pyramid.response import Response
 
 from netinv_core import answer_size
 from netinv_core.errors import BadRequest, UnsupportedMedia
+from netinv_core.fields.images import uploads_of
 from netinv_core.http import bodies, multipart
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
+    from netinv_core.types import Endpoint, Registry
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 MAX_PARAMETERS = 2000
@@ -94,7 +94,7 @@ def body_of(request: Request, endpoint: Endpoint | None = None) -> Any:
     """
     content_type = request.headers.get("Content-Type", "")
     media = content_type.partition(";")[0].strip().lower()
-    if endpoint is not None and endpoint.uploads and media in multipart.MEDIA:
+    if endpoint is not None and uploads_of(endpoint) and media in multipart.MEDIA:
         return multipart.read(request, endpoint)
     settings = request.registry.netinv.settings
     content = bodies.read_content(request, settings["max_request_size"], "netinv.max_request_size")

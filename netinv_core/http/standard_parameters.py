@@ -22,11 +22,12 @@ from netinv_core.read import entity_tags
 from netinv_core.read.filters import UNKNOWN
 from netinv_core.read.ordering import PARAMETER as ORDERING
 from netinv_core.read.pages import COUNT, CURSOR
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.item_results import ON_ERROR
 from netinv_core.write.upsert import MATCH
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
+    from netinv_core.types import Endpoint, Registry
 
 LIMIT, OFFSET, INCLUDE = "limit", "offset", "include"
 STANDARD = frozenset({LIMIT, OFFSET, CURSOR, COUNT, ORDERING, INCLUDE, sparse_fields.PARAMETER})
@@ -94,8 +95,14 @@ def check_included(uow: RequestUnitOfWork, endpoint: Endpoint) -> frozenset[str]
     """
     names = frozenset(filter(None, uow.query.get(INCLUDE, ())))
     if names and is_strict(uow):
-        check_names(INCLUDE, names, {*endpoint.fields, *endpoint.registry.opt_in, entity_tags.INCLUDED})
+        check_names(INCLUDE, names, {*endpoint.fields, *_opt_in(endpoint.registry), entity_tags.INCLUDED})
     return names
+
+
+@cached_in_registry
+def _opt_in(registry: Registry) -> frozenset[str]:
+    """The fields of any resource that a request must ask for."""
+    return frozenset(name for endpoint in registry.endpoints.values() for name in endpoint.opt_in)
 
 
 def check_names(parameter: str, names: Collection[str], choices: Collection[str]) -> None:

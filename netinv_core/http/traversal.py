@@ -12,10 +12,8 @@ from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 from pyramid.urldispatch import Route, RoutesMapper
 
-from netinv_core.app import App
-from netinv_core.endpoint import Endpoint
 from netinv_core.http.methods import ITEM_METHODS, METHODS, permitted
-from netinv_core.registry import Registry
+from netinv_core.types import App, Endpoint, Registry
 
 DEPTH = 3  # segments: /api/dcim/sites
 _LITERAL = re.compile(r"[\w.-]+", re.ASCII)

@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.caches import BoundedCache
 from netinv_core.changelog.models import CREATE, DELETE, ChangeNumbering, ObjectChange
 from netinv_core.db.engine import inlined_int
 from netinv_core.db.estimates import expected_rows, rows_of_plan
 from netinv_core.models.base import table_of
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, Registry, UnitOfWork
 
 CACHED_FROM = 20_000  # rows; fewer are counted each time
 MOST_CHANGES = 1000  # change records read to bring a count up to date
@@ -48,33 +49,44 @@ class CachedCount:
     until: float
 
 
+@dataclasses.dataclass(frozen=True)
+class _Counts:
+    """The cached counts of a registry, and the labels of lists that have one."""
+
+    lists: BoundedCache[CachedCount]
+    long_lists: set[str]
+
+
+@cached_in_registry
+def counts_of(registry: Registry) -> _Counts:
+    return _Counts(BoundedCache("list counts", MOST_COUNTS), set())
+
+
 def cached_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any] = ()) -> int | None:
     """Returns the number of the objects of an endpoint that meet the conditions; ``None`` when they are to be counted
     without the cache.
 
     At most two statements, one as a rule.
     """
-    cache = uow.registry.list_counts
-    if uow.writing or not _has_records(endpoint) or (conditions and endpoint.label not in uow.registry.long_lists):
+    counts = counts_of(uow.registry)
+    if uow.writing or not _has_records(endpoint) or (conditions and endpoint.label not in counts.long_lists):
         return None
     key = _key(uow, endpoint, conditions)
-    known = cache.get(key)
+    known = counts.lists.get(key)
     if known is None:
         return None
     if known.number is not None and time.monotonic() < known.until:
         values = {"number": known.number, "label": endpoint.label}
         seen, change = uow.execute(_since(of_changes=endpoint.table is _change), values).one()
         if seen <= (0 if conditions else MOST_CHANGES):
-            uow.registry.list_count_counts.hits += 1
             return known.count + int(change)
-    uow.registry.list_count_counts.misses += 1
     count, number, waiting, change = uow.execute(_counted(endpoint, conditions), {"label": endpoint.label}).one()
     counted = CachedCount(
         count if conditions else count - int(change),
         number if waiting <= (0 if conditions else MOST_CHANGES) else None,
         time.monotonic() + LIFETIME,
     )
-    cache[key] = counted
+    counts.lists.set(key, counted)
     return int(count)
 
 
@@ -82,11 +94,9 @@ def remember(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], cou
     """Marks a long list, of :data:`CACHED_FROM` objects or more, that was counted without the cache."""
     if uow.writing or not _has_records(endpoint):
         return
-    cache = uow.registry.list_counts
-    uow.registry.long_lists.add(endpoint.label)
-    cache.setdefault(_key(uow, endpoint, conditions), CachedCount(count, None, 0.0))
-    while len(cache) > MOST_COUNTS:
-        cache.pop(next(iter(cache)), None)
+    counts = counts_of(uow.registry)
+    counts.long_lists.add(endpoint.label)
+    counts.lists.get_or_make(_key(uow, endpoint, conditions), lambda: CachedCount(count, None, 0.0))
 
 
 def bounded_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], most: int) -> int | None:

@@ -11,10 +11,11 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.read import filters
-from netinv_core.read.filters import Condition, Filter
+from netinv_core.read.filters import Condition
+from netinv_core.types import Field, Filter
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
+    from netinv_core.types import Endpoint
 
 
 def derived_filters(endpoint: Endpoint) -> dict[str, Filter]:
@@ -36,7 +37,7 @@ def _all_filters(endpoint: Endpoint) -> Iterator[Filter]:
         yield filters.search("q", endpoint.resource.search)
 
 
-def _of_field(name: str, field: fields.Field) -> Iterator[Filter]:
+def _of_field(name: str, field: Field) -> Iterator[Filter]:
     if isinstance(field, fields.Status):
         yield filters.related(name, by="slug", ids=False, public=True)
     elif isinstance(field, fields.Reference):

@@ -20,12 +20,14 @@ import orjson
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.fields import ContentTypeList, Field, GenericForeignKey, Reference, ToMany
+from netinv_core.fields import ContentTypeList, GenericForeignKey, Reference, ToMany
+from netinv_core.read.plans import custom_plan, plan_of
+from netinv_core.types import Field
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Plan, Reader
-    from netinv_core.uow import UnitOfWork
+    from netinv_core import types
+    from netinv_core.read.plan import Plan
+    from netinv_core.types import Endpoint, JoinedTable, Reader, UnitOfWork
 
 LAST_UPDATED = "last_updated"
 INCLUDED = "etag"  # the value of the parameter ``include`` that shows tags
@@ -109,11 +111,11 @@ def row_plan(endpoint: Endpoint) -> Plan | None:
     """The plan that reads what :func:`revision_of` needs from the object's row alone; ``None`` where that needs other
     rows too.
     """
-    plan = endpoint.custom_plan("revision", functools.partial(_own_data, endpoint))
+    plan = custom_plan(endpoint, "revision", functools.partial(_own_data, endpoint))
     return plan if plan.reads_one_table else None
 
 
-def _own_data(endpoint: Endpoint, plan: Plan, place: JoinedTable) -> Reader:
+def _own_data(endpoint: Endpoint, plan: types.Plan, place: JoinedTable) -> Reader:
     """Reader of the own data, with the ids of references in place of nested objects."""
     fields = _own_fields(endpoint)
     if has_time(endpoint):
@@ -122,7 +124,7 @@ def _own_data(endpoint: Endpoint, plan: Plan, place: JoinedTable) -> Reader:
     return lambda row, page: {name: read(row, page) for name, read in readers.items()}
 
 
-def _own_reader(field: Field, plan: Plan, place: JoinedTable) -> Reader:
+def _own_reader(field: Field, plan: types.Plan, place: JoinedTable) -> Reader:
     if type(field) is not Reference or field.target is None:
         return field.reader(plan, place)
     index = plan.column(place, field.attribute)
@@ -140,7 +142,7 @@ def revisions(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], conditio
     One statement; objects without a time of the last update take the statements of a full representation.
     """
     if not has_time(endpoint):
-        return {key: revision_of(endpoint, item) for key, item in endpoint.plan().fetch(uow, keys, conditions)}
+        return {key: revision_of(endpoint, item) for key, item in plan_of(endpoint).fetch(uow, keys, conditions)}
     table = endpoint.table
     clause = in_parameter(uow.registry.dialect, table.c.id)
     statement = sa.select(table.c.id, table.c[LAST_UPDATED]).where(clause, *conditions)

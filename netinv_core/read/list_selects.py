@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.caches import BoundedCache
 from netinv_core.db.engine import inlined_int
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.read.ordering import Order
+    from netinv_core.records import Order
+    from netinv_core.types import Endpoint
 
 MAX_SIZES = 4  # of pages
 
@@ -23,12 +23,8 @@ class ListSelects:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._first_pages = BoundedCache[sa.Select[Any]]("first pages", MAX_SIZES)
+        self.count: sa.Select[Any] = sa.select(sa.func.count()).select_from(endpoint.table)  # of all objects
         self._parts: dict[tuple[bool, bool, bool], sa.Select[Any]] = {}
-
-    @functools.cached_property
-    def count(self) -> sa.Select[Any]:
-        """The number of all objects."""
-        return sa.select(sa.func.count()).select_from(self._endpoint.table)
 
     def first_page(self, limit: int) -> sa.Select[Any]:
         """The ids of the first ``limit`` objects. The limit is inlined, so that the query planner sees it."""
@@ -48,6 +44,12 @@ class ListSelects:
                 self._endpoint.table, self._endpoint.ordering, filtered=filtered, limited=limited, skipping=skipping
             )
         return self._parts[key]
+
+
+@cached_in_registry
+def selects_of(endpoint: Endpoint) -> ListSelects:
+    """The SELECTs of an endpoint's list."""
+    return ListSelects(endpoint)
 
 
 def part_of(table: Any, order: Order, *, filtered: bool, limited: bool, skipping: bool) -> sa.Select[Any]:

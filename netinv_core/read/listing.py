@@ -18,15 +18,14 @@ from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter, is_bad_filter_error, is_timeout, lock_parents, lock_rows
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import counts, ordering
-from netinv_core.read.list_selects import part_of
+from netinv_core.read.list_selects import part_of, selects_of
 from netinv_core.read.parameters import parse_parameters
+from netinv_core.read.plans import plan_of
+from netinv_core.records import Parameters as Parameters
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
     from netinv_core.models.base import Base
-    from netinv_core.uow import UnitOfWork
-
-Parameters = Sequence[tuple[str, list[str]]]
+    from netinv_core.types import Endpoint, UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +93,7 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
 
     :raises Invalid: for a condition that the database cannot evaluate
     """
-    select = endpoint.list_selects.count
+    select = selects_of(endpoint).count
     with filter_errors_as_400():
         cached = counts.cached_count(uow, endpoint, conditions)
         if cached is not None:
@@ -113,12 +112,12 @@ def selected(
     :raises Invalid: for an unknown name, or a condition that the database cannot evaluate
     """
     if window.limit and not (window.offset or conditions or names):
-        return [row[0] for row in uow.execute(endpoint.list_selects.first_page(window.limit)).tuples()]
+        return [row[0] for row in uow.execute(selects_of(endpoint).first_page(window.limit)).tuples()]
     filtered, limited, skipping = bool(conditions), bool(window.limit), bool(window.offset)
     values = {"limit": window.limit, "offset": window.offset}
     with filter_errors_as_400():
         if not names:
-            statement = endpoint.list_selects.part(filtered=filtered, limited=limited, skipping=skipping)
+            statement = selects_of(endpoint).part(filtered=filtered, limited=limited, skipping=skipping)
             return [row[0] for row in uow.execute(statement, values, where=conditions).tuples()]
         order = ordering.requested_order(uow, endpoint, names)
         statement = part_of(endpoint.table, order, filtered=filtered, limited=limited, skipping=skipping).where(
@@ -158,7 +157,7 @@ def list_page(
     :param without: fields to omit
     """
     count, page = ids(uow, endpoint, parameters, window, within=within)
-    return Listing(count, endpoint.plan(shape, without).represent(uow, page))
+    return Listing(count, plan_of(endpoint, shape, without).represent(uow, page))
 
 
 def detail(
@@ -177,7 +176,7 @@ def detail(
     conditions = conditions_of(uow, endpoint, table, parameters, "view")
     if conditions and uow.execute(sa.select(table.c.id).where(table.c.id == key, *conditions)).first() is None:
         raise NotFound()
-    representations = endpoint.plan(shape, without).represent(uow, [key])
+    representations = plan_of(endpoint, shape, without).represent(uow, [key])
     if not representations:
         raise NotFound()
     return representations[0]

@@ -20,11 +20,10 @@ from netinv_core.db.engine import MANY_VALUES, in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.types import Chars
 from netinv_core.read import lookups
-from netinv_core.read.union import Union
+from netinv_core.read.union import Union, kept_union
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 IdsByValue = Mapping[str, list[Any]]
 
@@ -172,7 +171,9 @@ def _found(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[IdsByValue]:
         ]
         rows = Union(uow.registry.dialect, parts).rows(uow, {})
     else:
-        union = uow.registry.union(tuple(kept), lambda: [lookup.part(number) for number, lookup in enumerate(kept)])
+        union = kept_union(
+            uow.registry, tuple(kept), lambda: [lookup.part(number) for number, lookup in enumerate(kept)]
+        )
         parameters: dict[str, list[Any]] = {}
         for number, lookup in enumerate(kept):
             parameters |= lookup.parameters(queries[number], number)

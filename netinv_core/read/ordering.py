@@ -24,10 +24,14 @@ from netinv_core.models.types import Json
 from netinv_core.read import filters
 from netinv_core.read.records import nested_fields
 from netinv_core.read.relations import Visible, everything
+from netinv_core.records import Order as Order
+from netinv_core.records import SortKey as SortKey
+from netinv_core.registry_cache import cached_in_registry
+from netinv_core.types import Field
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core import types
+    from netinv_core.types import Endpoint, UnitOfWork
 
 PARAMETER = "ordering"
 MAX_NAMES = 8  # each may join several tables, and databases limit joins to about 60
@@ -51,31 +55,6 @@ class Ordering:
     public: bool = False
 
 
-class SortKey(NamedTuple):
-    """An SQL expression to order by, and its direction."""
-
-    expression: Any
-    nullable: bool
-    descending: bool = False
-    nulls_first: bool = False
-
-
-class Order(NamedTuple):
-    """Order of a list: FROM clause, ORDER BY expressions, and the sort keys that these are made of, the id last.
-
-    ``whole_source`` is the FROM clause of the list without conditions.
-    """
-
-    source: Any
-    expressions: list[Any]
-    keys: list[SortKey]
-    whole_source: Any
-
-    def source_for(self, *, filtered: bool) -> Any:
-        """The FROM clause of a list, with conditions if it is ``filtered``."""
-        return self.source if filtered else self.whole_source
-
-
 class _Place(NamedTuple):
     """A table in the joins, its endpoint, and what identifies its join; ``optional`` where it may have no row."""
 
@@ -85,6 +64,7 @@ class _Place(NamedTuple):
     optional: bool = False
 
 
+@cached_in_registry
 def own_order(endpoint: Endpoint) -> Order:
     """Returns the order of ``Resource.order``.
 
@@ -125,6 +105,7 @@ def requested_order(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -
     return _order(joins, keys)
 
 
+@cached_in_registry
 def orderings_of(endpoint: Endpoint) -> dict[str, Ordering]:
     """Returns the names that a list can be ordered by, without custom fields and dotted names."""
     orderings: dict[str, Ordering] = {}
@@ -138,11 +119,11 @@ def orderings_of(endpoint: Endpoint) -> dict[str, Ordering]:
     return orderings | _of_filters(endpoint.filters)
 
 
-def _of_filters(items: Mapping[str, filters.Filter]) -> dict[str, Ordering]:
+def _of_filters(items: Mapping[str, types.Filter]) -> dict[str, Ordering]:
     return {name: Ordering(expression=item.sort_by) for name, item in items.items() if item.sort_by is not None}
 
 
-def _of_field(endpoint: Endpoint, field: fields.Field) -> Ordering | None:
+def _of_field(endpoint: Endpoint, field: Field) -> Ordering | None:
     if isinstance(field, fields.Count):
         return Ordering(expression=field.source)
     if isinstance(field, fields.Coalesce):
@@ -188,11 +169,11 @@ def _requested_keys(uow: UnitOfWork, joins: _Joins, name: str) -> Iterator[SortK
         endpoint = field.target
     if endpoint is None:
         return
-    ordering = endpoint.orderings.get(last)
+    ordering = orderings_of(endpoint).get(last)
     if ordering is None:
         dynamic = _of_filters(filters.dynamic_filters(uow, endpoint))
         if last not in dynamic:
-            raise _not_a_choice(name, steps, endpoint.orderings, dynamic)
+            raise _not_a_choice(name, steps, orderings_of(endpoint), dynamic)
         ordering = dynamic[last]
     yield from joins.sort_keys(ordering, steps)
 
@@ -261,7 +242,7 @@ class _Joins:
             if place is None or not isinstance(field, fields.Reference) or (target := field.target) is None:
                 continue
             prefix = ".".join([*steps, reference])
-            paths = display.paths if (display := target.orderings.get("display")) is not None else ("id",)
+            paths = display.paths if (display := orderings_of(target).get("display")) is not None else ("id",)
             keys = list(self._keys_of([_prefixed(prefix, path) for path in paths], self._visible))
             alternatives.append((place.table.c[f"{reference}_id"].is_not(None), keys))
         for number, key in enumerate(alternatives[0][1] if alternatives else ()):

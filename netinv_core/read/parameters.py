@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
-from netinv_core.read.filters import NOT_ONE, UNKNOWN, Filter, filter_finder
-from netinv_core.read.name_lookup import look_up_together
+from netinv_core.read.filters import NOT_ONE, UNKNOWN, filter_finder
+from netinv_core.read.name_lookup import NameQuery, look_up_together
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.read.listing import Parameters
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.records import Parameters
+    from netinv_core.types import Endpoint, Filter, UnitOfWork
 
-Accepted = tuple[str, Filter, str, list[str]]  # parameter, its filter, the lookup's suffix, values
+Accepted = tuple[str, "Filter", str, list[str]]  # parameter, its filter, the lookup's suffix, values
 
 
 def _accepted(
@@ -51,7 +50,7 @@ def _look_up_names(uow: UnitOfWork, endpoint: Endpoint, accepted: Sequence[Accep
         for relation, values in naming
         if not any("\x00" in value for value in values)
     ]
-    look_up_together(uow, [query for query in queries if query is not None])
+    look_up_together(uow, [query for query in queries if isinstance(query, NameQuery)])
 
 
 def parse_parameters(

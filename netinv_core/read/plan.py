@@ -11,10 +11,11 @@ import dataclasses
 import operator
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core import types
 from netinv_core.db.driver.results import Row as Row
 from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
 from netinv_core.models.columns import column_info
@@ -23,18 +24,10 @@ from netinv_core.read.records import nested_fields as nested_fields
 from netinv_core.read.records import nothing, record
 from netinv_core.read.records import record_nested as record_nested
 from netinv_core.read.relations import Visible
-from netinv_core.read.row_set import JoinedTable as JoinedTable
-from netinv_core.read.row_set import RowSet as RowSet
-from netinv_core.read.union import Union
-
-if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.fields import Field
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
-
-Reader = Callable[[Row, "RowSet"], Any]
-Batch = Callable[["UnitOfWork", Sequence[Row]], dict[Any, Any]]
+from netinv_core.read.union import Union, kept_union
+from netinv_core.types import Batch, Endpoint, Field, LoadObjects, Reader, Registry, UnitOfWork
+from netinv_core.types import JoinedTable as JoinedTable
+from netinv_core.types import RowSet as RowSet
 
 
 @dataclasses.dataclass(eq=False)
@@ -46,12 +39,13 @@ class _GenericLoad:
 
     shape: str
     batch: int
+    load_objects: LoadObjects
     columns: list[tuple[int, int]] = dataclasses.field(default_factory=list)
 
     def load(self, uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
         """The representations by label and id."""
         pairs = {(row[label], row[key]) for row in rows for label, key in self.columns}
-        return named_objects(uow, self.shape, pairs)
+        return self.load_objects(uow, self.shape, pairs)
 
 
 @dataclasses.dataclass(eq=False)
@@ -160,20 +154,21 @@ class Plan:
         self._batches.append(load)
         return len(self._batches) - 1
 
-    def load_generic(self, shape: str, label: int, key: int) -> int:
+    def load_generic(self, shape: str, label: int, key: int, load_objects: LoadObjects) -> int:
         """Registers a generic foreign key, whose label and id are at these positions in the row.
 
-        All generic foreign keys of one ``shape`` are loaded in one statement. Returns the position in
+        All generic foreign keys of one ``shape`` are loaded in one statement, by ``load_objects(uow, shape, pairs)``
+        (:func:`netinv_core.read.plans.named_objects`). Returns the position in
         ``RowSet.batches`` of the representations by (label, id).
         """
         if shape not in self._generic_loads:
-            generic_load = _GenericLoad(shape, batch=len(self._batches))
+            generic_load = _GenericLoad(shape, len(self._batches), load_objects)
             self.batch(generic_load.load)
             self._generic_loads[shape] = generic_load
         self._generic_loads[shape].columns.append((label, key))
         return self._generic_loads[shape].batch
 
-    def load_to_many(self, place: JoinedTable, inner: Plan) -> Reader:
+    def load_to_many(self, place: JoinedTable, inner: types.Plan) -> Reader:
         """Returns a reader of the list of items that ``inner`` selects by the id at ``place``.
 
         All lists of a plan are loaded in one statement.
@@ -183,6 +178,7 @@ class Plan:
             self.batch(self._to_many_load.load)
         batch, number = self._to_many_load.batch, len(self._to_many_load.lists)
         owner = self.column(place, "id")
+        assert isinstance(inner, Plan)
         self._to_many_load.lists.append((owner, inner))
         return lambda row, page: page.batches[batch].get((number, row[owner]), [])
 
@@ -259,7 +255,7 @@ class Plan:
         self._reader = record_nested(self, self.root, listed=listed, beside=beside)
         return self
 
-    def finish_with(self, build: Callable[[Plan, JoinedTable], Reader]) -> Plan:
+    def finish_with(self, build: Callable[[types.Plan, JoinedTable], Reader]) -> Plan:
         """Completes the plan with the reader that ``build(plan, place)`` returns, of any type.
 
         The web interface reads rows of markup with it.
@@ -371,26 +367,8 @@ def fetch_together(
 
     limited = any(limits for _, _, limits in queries)
     name = (plans, beside.name) if beside else plans
-    union = Union(dialect, parts()) if limited else uow.registry.union(name, parts)
+    union = Union(dialect, parts()) if limited else kept_union(uow.registry, name, parts)
     found = union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(queries)})
     read_value(beside, found[0], len(plans[0]._columns))
     results = iter(found)
     return [plan._represented(uow, plan._in_order(next(results))) if keys else [] for plan, keys in requests]
-
-
-def named_objects(
-    uow: UnitOfWork, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible | None = None
-) -> dict[Any, Any]:
-    """Returns the representations of objects by pairs of label and id, in one statement.
-
-    Objects of packages that are not installed, and those that are not ``visible``, are omitted.
-    """
-    keys_by_label: dict[str, set[Any]] = {}
-    for label, key in pairs:
-        if label and key is not None:
-            keys_by_label.setdefault(label, set()).add(key)
-    endpoints = {label: uow.registry.get(label) for label in sorted(keys_by_label)}
-    targets = {label: target for label, target in endpoints.items() if target and target.key_type is uuid.UUID}
-    requests = [(target.plan(shape), list(keys_by_label[label])) for label, target in targets.items()]
-    results = fetch_together(uow, requests, visible)
-    return {(label, key): item for label, items in zip(targets, results, strict=True) for key, item in items}

@@ -23,11 +23,12 @@ from netinv_core.errors import Denied, Invalid
 from netinv_core.packages import errors_of
 from netinv_core.read import listing, pages, search_stages
 from netinv_core.read.plan import fetch_together
+from netinv_core.read.plans import plan_of
+from netinv_core.read.search_stages import name_of
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, Registry, UnitOfWork
 
 MAX_TEXT_LENGTH = 200
 MAX_LIMIT = 50
@@ -84,6 +85,7 @@ class _Query:
     is_indexed: bool = False
 
 
+@cached_in_registry
 def providers_of(registry: Registry) -> list[SearchProvider]:
     """Returns the recognisers of all packages, by priority.
 
@@ -116,7 +118,7 @@ def run(uow: UnitOfWork, text: str, limit: int = 5, *, other_fields: bool = Fals
 
 
 def _recognised(uow: UnitOfWork, text: str) -> Iterator[_Query]:
-    for provider in uow.registry.search_providers:
+    for provider in providers_of(uow.registry):
         for match in provider.recognise(uow, text):
             endpoint = uow.registry.get(match.label)
             if endpoint is not None:
@@ -149,7 +151,7 @@ def _named(uow: UnitOfWork, text: str, limit: int, *, only_beginnings: bool) -> 
     queries = []
     for label, rows in rows_by_label.items():
         rows.sort(key=lambda row: _rank(row, folded))
-        name = uow.registry[label].searched_name
+        name = name_of(uow.registry[label])
         queries.append(_answered(uow, label, name.column if name else "", rows, text=text))
         queries[-1].exact = all(_rank(row, folded) == 0 for row in rows)
     return sorted(queries, key=lambda query: _rank(query.rows[0], folded))
@@ -248,7 +250,7 @@ def _groups(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[dict
     keys: dict[str, list[Any]] = {label: [] for label in labels}
     for query in queries:
         keys[query.endpoint.label] += [key for key, _ in query.rows[:limit]]
-    requests = [(uow.registry[label].plan("brief"), list(dict.fromkeys(keys[label]))) for label in labels]
+    requests = [(plan_of(uow.registry[label], "brief"), list(dict.fromkeys(keys[label]))) for label in labels]
     found = {
         (label, key): item
         for label, items in zip(labels, fetch_together(uow, requests), strict=True)

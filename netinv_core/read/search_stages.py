@@ -26,12 +26,11 @@ from netinv_core.models.columns import column_info
 from netinv_core.models.types import Chars, LongText
 from netinv_core.read import indexed_texts, lookups, relations
 from netinv_core.read.lookups import LOOKUPS
-from netinv_core.read.union import Union
+from netinv_core.read.union import Union, kept_union
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, Registry, UnitOfWork
 
 SCANNED_ROWS = 4000  # of each resource, for names that contain the text
 SCANNED_FOR_TEXTS = 1000  # of each resource without trigram indexes, for texts of other columns
@@ -54,6 +53,7 @@ class SearchedName:
     indexed: bool
 
 
+@cached_in_registry
 def name_of(endpoint: Endpoint) -> SearchedName | None:
     """The column by which objects are displayed, else ``name``; ``None`` without one, and for objects about others."""
     columns = endpoint.table.c
@@ -242,7 +242,7 @@ def _limited(select: Any) -> Any:
 
 
 def _named(registry: Registry) -> list[tuple[Endpoint, SearchedName]]:
-    pairs = [(endpoint, endpoint.searched_name) for endpoint in searchable(registry)]
+    pairs = [(endpoint, name_of(endpoint)) for endpoint in searchable(registry)]
     return [(endpoint, name) for endpoint, name in pairs if name is not None]
 
 
@@ -268,7 +268,7 @@ def _union(
         def parts() -> list[Any]:
             return [_part(select(item, kept_alias(item.table))) for item in free]
 
-        union = uow.registry.union(key, parts) if stage else Union(uow.registry.dialect, parts())
+        union = kept_union(uow.registry, key, parts) if stage else Union(uow.registry.dialect, parts())
         rows |= zip((item.label for item in free), _pairs(union, uow, parameters), strict=True)
     if limited:
         union = Union(uow.registry.dialect, list(_limited_parts(uow, limited, select)))

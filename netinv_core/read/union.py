@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.caches import BoundedCache
 from netinv_core.db.driver import driver_of
 from netinv_core.db.driver.results import Row
 from netinv_core.models.types import Chars, LongText
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Registry, UnitOfWork
+
+
+MAX_UNION_COLUMNS = 10_000  # of the unions that a registry keeps; of 1 KiB each
 
 
 class Union:
@@ -42,6 +47,16 @@ class Union:
         for row in uow.execute(self._statement, parameters).tuples():
             results[row[0]].append(self._pick[row[0]](row))
         return results
+
+
+@cached_in_registry
+def _unions(registry: Registry) -> BoundedCache[Union]:
+    return BoundedCache("unions", MAX_UNION_COLUMNS, lambda union: union.columns)
+
+
+def kept_union(registry: Registry, name: Any, parts: Callable[[], Iterable[Any]]) -> Union:
+    """The cached UNION ALL of a name, built from ``parts`` when the cache does not hold it."""
+    return _unions(registry).get_or_make(name, lambda: Union(registry.dialect, list(parts())))
 
 
 def _picker(slots: Sequence[int]) -> Callable[[Row], Row]:

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import decimal
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from netinv_core.types import CellColumn as CellColumn
+
 if TYPE_CHECKING:
-    from netinv_core.tabular.identification import IdentifiedObjects
+    pass
 
 BLANK = '""'  # the cell of a blank text in a field that may also be null, whose cell is empty
 _BLANK_LIKE = re.compile(r"'*\"\"")
 _FORMULA_LIKE = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-
-
-@dataclasses.dataclass(frozen=True)
-class CellColumn:
-    """A column of a table.
-
-    ``name`` is its name in the header; ``field`` the field that it belongs to; ``members`` the names that lead to its
-    value in the field's object, none for the whole value. ``to_text`` converts a value of the field to the text of a
-    cell, ``from_text`` the text to the value of the field or the member in a body.
-    """
-
-    name: str
-    field: str
-    to_text: Callable[[Any, IdentifiedObjects], str]
-    from_text: Callable[[str], Any]
-    members: tuple[str, ...] = ()
 
 
 def text_of(value: Any) -> str:

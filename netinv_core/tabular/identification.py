@@ -22,8 +22,7 @@ from netinv_core.write.attribute_references import Attributes
 from netinv_core.write.reference_messages import NO_SUCH, SEVERAL
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 References = Iterable[tuple["Endpoint", Any]]
 

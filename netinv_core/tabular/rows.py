@@ -11,16 +11,14 @@ import colander
 
 from netinv_core import answer_size
 from netinv_core.errors import FieldErrors, Invalid
-from netinv_core.fields import NONE, Field, Reference, errors_of
+from netinv_core.fields import NONE, Reference, errors_of
 from netinv_core.read.records import nested_fields
 from netinv_core.tabular import cells, identification
-from netinv_core.tabular.cells import CellColumn
 from netinv_core.tabular.delimited import Table
-from netinv_core.tabular.identification import IdentifiedObjects
+from netinv_core.types import CellColumn, Field, IdentifiedObjects
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 ROW_NUMBER = "row"  # member of a row's errors
 NO_COLUMN = "There is no column of this name. Columns are: {}."

@@ -14,11 +14,18 @@ from typing import Self
 from sqlalchemy.engine import Engine
 
 from netinv_core.models.base import now
-from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.telemetry import log_context
+from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
+
+
+@cached_in_registry
+def _workers_of(registry: Registry) -> dict[type, BackgroundWorker]:
+    """The workers of a registry by class."""
+    return {}
 
 
 class BackgroundWorker(abc.ABC):
@@ -42,9 +49,10 @@ class BackgroundWorker(abc.ABC):
     def of_process(cls, engine: Engine, registry: Registry) -> Self:
         """The worker of this process for a registry: created at the first use, and again after a fork."""
         with _lock:
-            worker = registry.background_workers.get(cls)
+            workers = _workers_of(registry)
+            worker = workers.get(cls)
             if not isinstance(worker, cls) or worker._process != os.getpid():
-                worker = registry.background_workers[cls] = cls(engine, registry)
+                worker = workers[cls] = cls(engine, registry)
                 _workers.add(worker)
             return worker
 

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 from huey.constants import EmptyData
 
-from netinv_core.registry import Registry
 from netinv_core.tasks.queue import queue_at
+from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
 

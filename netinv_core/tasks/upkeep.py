@@ -21,9 +21,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core import stored_answers
 from netinv_core.changelog import older_records, sequence
 from netinv_core.models.base import Base, now, table_of
-from netinv_core.registry import Registry
 from netinv_core.tasks.leases import RELEASED, Leases, free
 from netinv_core.tasks.retention import Retention, count_old, delete_old
+from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
 LEASE = datetime.timedelta(minutes=5)

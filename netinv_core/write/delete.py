@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.auth.identity import configuration_changed
+from netinv_core.auth.configuration_version import configuration_changed
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import DELETE
 from netinv_core.changelog.object_data import object_data
@@ -24,6 +24,7 @@ from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
+from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write import memberships, save, strict_bodies
 from netinv_core.write import preconditions as conditions
@@ -31,9 +32,7 @@ from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.system_update import system_update
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, Registry, UnitOfWork
 
 Rows = dict[Any, dict[str, Any]]  # by id
 
@@ -118,7 +117,7 @@ def delete(
     walk = _Walk({endpoint.label: rows}, [], {})
     _follow(uow, endpoint, rows, walk)
     _raise_protected(uow, walk, [] if single else [(endpoint.label, key) for key in keys])
-    before = {label: dict(uow.registry[label].plan().fetch(uow, list(rows))) for label, rows in walk.deleting.items()}
+    before = {label: dict(plan_of(uow.registry[label]).fetch(uow, list(rows))) for label, rows in walk.deleting.items()}
     if preconditions:
         conditions.check(endpoint, keys, preconditions, before[endpoint.label])
     lists = {label: memberships.lost(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
@@ -253,7 +252,7 @@ def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any
     limits = permissions.visible(uow, endpoint, table)
     name_attribute = endpoint.resource.name_attribute
     if name_attribute is None:
-        nested = endpoint.plan("nested").fetch(uow, keys, limits)
+        nested = plan_of(endpoint, "nested").fetch(uow, keys, limits)
         return {key: representation["display"] for key, representation in nested}
     clause = in_parameter(uow.registry.dialect, table.c.id)
     statement = sa.select(table.c.id, table.c[name_attribute]).where(clause, *limits)

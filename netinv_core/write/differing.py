@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields import Field, ToMany
+from netinv_core.fields import ToMany
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Field
 from netinv_core.write import list_differences, references
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 Row = Mapping[str, Any]
 
@@ -29,7 +30,7 @@ def differing(uow: UnitOfWork, endpoint: Endpoint, items: Mapping[Any, tuple[Row
     references.resolve(uow, drafts)
     list_differences.apply(uow, drafts)
     lists = {name for draft in drafts for name in draft.many}
-    plan = endpoint.plan(without=frozenset(endpoint.fields) - lists) if lists else None
+    plan = plan_of(endpoint, without=frozenset(endpoint.fields) - lists) if lists else None
     stored = {} if plan is None else dict(plan.fetch(uow, list(items)))
     return differing_drafts(uow, drafts, stored)
 

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core.errors import FieldErrors, Invalid
-from netinv_core.fields import NONE, Field, errors_of
+from netinv_core.fields import NONE, errors_of
+from netinv_core.types import Field, SentReferences
 from netinv_core.write import schema, strict_bodies
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.fields import Reference, ToMany
-    from netinv_core.write.list_differences import ListDifference, ListField
+    from netinv_core.types import Endpoint, ListDifference, ListField, ReferenceField, ReferenceListField
 
 NON_FIELD = "non_field_errors"
 ALL = "__all__"
-
-
-@dataclasses.dataclass(eq=False)
-class SentReferences:
-    """References of a to-many field as sent, to be resolved.
-
-    With a ``difference``, they are what it adds, or what it removes (``removed``); without one, the whole list.
-    """
-
-    field: ToMany
-    values: list[Any]
-    difference: ListDifference | None = None
-    removed: bool = False
 
 
 class Draft:
@@ -78,7 +63,7 @@ class Draft:
         self.many: dict[str, list[Any]] = {}
         self.extra: dict[str, Any] = {}
         self.errors: FieldErrors = {}
-        self.references: list[tuple[Reference, Any]] = []
+        self.references: list[tuple[ReferenceField, Any]] = []
         self.references_many: list[SentReferences] = []
         self.differences: list[tuple[ListField, ListDifference]] = []
         self.replaces = False
@@ -108,15 +93,15 @@ class Draft:
         """Adds error messages of a field, or of the whole object (``__all__`` or ``non_field_errors``)."""
         self.errors.setdefault(field, []).extend(messages)
 
-    def add_reference(self, field: Reference, value: Any) -> None:
+    def add_reference(self, field: ReferenceField, value: Any) -> None:
         """Adds a reference, to be resolved with those of the whole batch."""
         self.references.append((field, value))
 
-    def add_references(self, field: ToMany, values: list[Any]) -> None:
+    def add_references(self, field: ReferenceListField, values: list[Any]) -> None:
         """Adds a list of references, to be resolved with those of the whole batch."""
         self.references_many.append(SentReferences(field, values))
 
-    def add_difference(self, field: ToMany, difference: ListDifference) -> None:
+    def add_difference(self, field: ReferenceListField, difference: ListDifference) -> None:
         """Adds a change of a list of references, to be resolved with those of the whole batch."""
         self.references_many.append(SentReferences(field, difference.add, difference))
         self.references_many.append(SentReferences(field, difference.remove, difference, removed=True))

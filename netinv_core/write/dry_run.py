@@ -11,9 +11,7 @@ from netinv_core.auth import permissions
 from netinv_core.changelog.models import CREATE
 
 if TYPE_CHECKING:
-    from netinv_core.changelog.change_set import Change
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Change, Endpoint, UnitOfWork
 
 MAX_LISTED = 1000  # changes, and effects of each name, in a preview; the counts include the others
 _UNCOMPARED = frozenset({"last_updated"})

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core.write.reference_messages import short
 
 if TYPE_CHECKING:
-    from netinv_core.uow import UnitOfWork
-    from netinv_core.write.draft import Draft
+    from netinv_core import types
+    from netinv_core.types import Draft, ListField, UnitOfWork
 
 ADD, REMOVE = "add", "remove"
 MEMBERS = frozenset({ADD, REMOVE})
@@ -46,18 +46,6 @@ class ListDifference:
         return list(dict.fromkeys([*(item for item in stored if item not in removed), *self.add]))
 
 
-class ListField(Protocol):
-    """A field whose list is stored in rows of its own."""
-
-    name: str
-
-    def stored_lists(self, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, list[Any]]:
-        """The stored lists of objects by id; one statement."""
-
-    def set_list(self, draft: Draft, items: list[Any]) -> None:
-        """Stores the whole list in a draft, or rejects it."""
-
-
 def is_difference(value: Any) -> bool:
     """True for a value with a member ``add`` or ``remove``."""
     return isinstance(value, Mapping) and not value.keys().isdisjoint(MEMBERS)
@@ -82,7 +70,7 @@ def parse(draft: Draft, value: Any) -> ListDifference | None:
 
 def apply(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Turns the differences of drafts into whole lists: one SELECT for each field, none without differences."""
-    groups: dict[ListField, list[tuple[Draft, ListDifference]]] = {}
+    groups: dict[ListField, list[tuple[Draft, types.ListDifference]]] = {}
     for draft in drafts:
         for field, difference in draft.differences:
             if difference.applied:

@@ -17,12 +17,12 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
+from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.system_update import write_changes
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 Ids = list[str]
 
@@ -106,7 +106,7 @@ def lock_owners(uow: UnitOfWork, memberships: Iterable[Mapping[Any, dict[str, Id
     for label in sorted(keys):
         endpoint = uow.registry[label]
         rows = listing.lock(uow, endpoint.table, sorted(keys[label]))
-        before = dict(endpoint.plan().fetch(uow, list(rows)))
+        before = dict(plan_of(endpoint).fetch(uow, list(rows)))
         shrinking.append(ShrinkingLists(endpoint, names[label], rows, before))
     return shrinking
 

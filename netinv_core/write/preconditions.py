@@ -16,10 +16,10 @@ from netinv_core.db.engine import lock_rows
 from netinv_core.errors import NotFound, PreconditionFailed, PreconditionRequired
 from netinv_core.read import entity_tags
 from netinv_core.read.entity_tags import TagList
+from netinv_core.read.plans import plan_of
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,4 +98,4 @@ def check_locked(uow: UnitOfWork, endpoint: Endpoint, key: Any, precondition: Pr
         raise NotFound()
     if plan is not None and precondition.holds(entity_tags.revision_of(endpoint, row)):
         return
-    check(endpoint, [key], [precondition], dict(endpoint.plan().fetch(uow, [key])))
+    check(endpoint, [key], [precondition], dict(plan_of(endpoint).fetch(uow, [key])))

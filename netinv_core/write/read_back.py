@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.auth.identity import CONFIGURATION_VERSION
+from netinv_core.auth.configuration_version import CONFIGURATION_VERSION
 from netinv_core.fields import Status
 from netinv_core.read.beside import Beside
 from netinv_core.read.plan import fetch_together
+from netinv_core.read.plans import plan_of
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
 from netinv_core.write.reference_messages import no_such_value
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 Written = tuple["Endpoint", Sequence[Draft], Sequence[Any]]  # resource, drafts, and the ids to read
 
@@ -31,7 +31,7 @@ def read_back(uow: UnitOfWork, batches: Sequence[Written]) -> list[dict[Any, dic
 
     One statement, and one for each status field where the configuration has changed meanwhile.
     """
-    requests = [(endpoint.plan(), keys) for endpoint, _, keys in batches]
+    requests = [(plan_of(endpoint), keys) for endpoint, _, keys in batches]
     taken = [
         (endpoint, field, takers)
         for endpoint, drafts, _ in batches

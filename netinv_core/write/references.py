@@ -22,7 +22,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import relations
-from netinv_core.read.union import Union
+from netinv_core.read.union import Union, kept_union
 from netinv_core.write import attribute_references, reference_messages, schema, strict_bodies
 from netinv_core.write.attribute_references import Attributes, Path
 from netinv_core.write.reference_messages import (
@@ -35,10 +35,15 @@ from netinv_core.write.reference_messages import (
 )
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
-    from netinv_core.write.draft import Draft, SentReferences
+    from netinv_core.types import (
+        Draft,
+        Endpoint,
+        ReferenceField,
+        ReferenceListField,
+        Registry,
+        SentReferences,
+        UnitOfWork,
+    )
 
 MAX_UUID = 2**128 - 1
 
@@ -48,7 +53,7 @@ class ReferenceRequest:
     """A reference of a draft: the value as sent (``raw``), and the id or the error that results."""
 
     draft: Draft
-    field: Reference | ToMany
+    field: ReferenceField | ReferenceListField
     raw: Any
     id: Any = None
     error: str | None = None
@@ -319,7 +324,7 @@ def _union(registry: Registry, targets: tuple[Endpoint, ...], limits: Mapping[En
                 condition = sa.and_(condition, limits[target])
             yield list(target.table.c), target.table, condition
 
-    return Union(registry.dialect, list(parts())) if limits else registry.union(("rows", targets), parts)
+    return Union(registry.dialect, list(parts())) if limits else kept_union(registry, ("rows", targets), parts)
 
 
 # -- by attributes

@@ -19,34 +19,17 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
+from netinv_core.read.plans import plan_of
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.reading_rules import Condition, Pairs
+from netinv_core.write.reading_rules import Reading as Reading
+from netinv_core.write.reading_rules import ReadingRule as ReadingRule
 
 if TYPE_CHECKING:
-    from netinv_core.changelog.change_set import Change
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.registry import Registry
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Change, Endpoint, Registry, UnitOfWork
 
-Condition = Callable[[Any], Any]
-Pairs = Callable[["UnitOfWork", Sequence[Any]], Any]
 HIDDEN = "Another object that refers to this one would break a rule."
-
-
-@dataclasses.dataclass(frozen=True)
-class Reading:
-    """Columns that a rule reads of objects related to those it checks.
-
-    ``path`` leads there, across foreign keys (``lag.device``); its first step may be a list of objects. ``where`` is a
-    condition that limits the objects checked. In place of a path, ``pairs(uow, keys)`` is a SELECT of the ids of
-    changed objects of ``to`` (a label) and of those that refer to them.
-    """
-
-    columns: tuple[str, ...]
-    path: str = ""
-    where: Condition | None = None
-    to: str = ""
-    pairs: Pairs | None = None
-    by: tuple[str, ...] = ()
 
 
 def through(path: str, *columns: str, where: Condition | None = None) -> Reading:
@@ -63,26 +46,6 @@ def related_by(to: str, *columns: str, pairs: Pairs, by: tuple[str, ...] = ()) -
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ReadingRule:
-    """A rule with what it reads of other objects, and the own columns that it is about: it is called with the drafts
-    that change one of these, with all drafts if there are none.
-    """
-
-    function: Callable[[UnitOfWork, Sequence[Draft]], None]
-    reads: tuple[Reading, ...] = ()
-    changing: tuple[str, ...] = ()
-
-    def __call__(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        self.function(uow, drafts)
-
-    def own_columns(self, endpoint: Endpoint) -> list[str]:
-        """The columns of the objects that the rule compares with what it reads: references, and those of one name."""
-        names = {name for reading in self.reads for name in (*reading.columns, *reading.by)}
-        names |= {f"{reading.path.partition('.')[0]}_id" for reading in self.reads if reading.path}
-        return sorted(names & set(endpoint.table.c.keys()))
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
 class Referring:
     """A rule of ``endpoint`` that reads columns of another model, seen from that model."""
 
@@ -91,6 +54,7 @@ class Referring:
     reading: Reading
 
 
+@cached_in_registry
 def by_target(registry: Registry) -> dict[Any, list[Referring]]:
     """Returns the rules that read each table."""
     found: dict[Any, list[Referring]] = {}
@@ -155,7 +119,7 @@ Causes = dict[Any, tuple[Draft, str]]
 
 def check(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Runs the rules of objects that refer to changed ones; rejects the drafts whose change breaks one."""
-    if endpoint.table not in uow.registry.referring_rules:
+    if endpoint.table not in by_target(uow.registry):
         return
     changed = {draft.id: draft for draft in drafts if not draft.new}
 
@@ -177,7 +141,7 @@ def check_followers(uow: UnitOfWork, changes: Sequence[Change], drafts: Sequence
     found: dict[ReadingRule, tuple[Endpoint, Causes]] = {}
     for endpoint, group in updates.items():
         own = [rule for rule in endpoint.rules if isinstance(rule, ReadingRule)]
-        if not own and endpoint.table not in uow.registry.referring_rules:
+        if not own and endpoint.table not in by_target(uow.registry):
             continue
         causes_of = functools.partial(_follower_causes, group, _origin(drafts))
         _referring_causes(uow, endpoint, causes_of, found)
@@ -215,7 +179,7 @@ def _referring_causes(
 ) -> dict[ReadingRule, tuple[Endpoint, Causes]]:
     """The rules to run, and the objects that refer to those of which a column changed."""
     rules = {} if found is None else found
-    for referring in uow.registry.referring_rules.get(endpoint.table, ()):
+    for referring in by_target(uow.registry).get(endpoint.table, ()):
         if causes := causes_of(referring.reading.columns):
             known = rules.setdefault(referring.rule, (referring.endpoint, {}))[1]
             for target, key in uow.execute(_select_pairs(uow, referring, list(causes))):
@@ -273,4 +237,4 @@ def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Iterable[Any]) -> dict[Any
     table = endpoint.table
     conditions = permissions.visible(uow, endpoint, table)
     visible = uow.execute(sa.select(table.c.id).where(table.c.id.in_(list(keys)), *conditions)).scalars()
-    return {key: shown["display"] for key, shown in endpoint.plan("nested").fetch(uow, list(visible))}
+    return {key: shown["display"] for key, shown in plan_of(endpoint, "nested").fetch(uow, list(visible))}

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.auth.identity import configuration_changed
+from netinv_core.auth.configuration_version import configuration_changed
 from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.models.base import Tree
 from netinv_core.read import entity_tags, listing
+from netinv_core.read.plans import plan_of
 from netinv_core.write import (
     deleted_targets,
     list_differences,
@@ -40,8 +41,7 @@ from netinv_core.write.draft import Draft, raise_errors
 from netinv_core.write.read_back import read_back
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 Body = Mapping[str, Any]
 Representations = list[dict[str, Any]]
@@ -158,7 +158,7 @@ def update(
     drafts = [Draft(endpoint, body, rows[key]) for body, key in zip(bodies, keys, strict=True)]
     if not drafts:
         return []
-    before = dict(endpoint.plan().fetch(uow, keys))
+    before = dict(plan_of(endpoint).fetch(uow, keys))
     if preconditions:
         conditions.check(endpoint, keys, preconditions, before)
     for draft in drafts:

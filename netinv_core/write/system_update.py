@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.auth.identity import configuration_changed
+from netinv_core.auth.configuration_version import configuration_changed
 from netinv_core.changelog.change_set import Change, with_masked
 from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.read import entity_tags, listing
+from netinv_core.read.plans import plan_of
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
 
 
 def system_update(
@@ -38,7 +38,7 @@ def system_update(
             changes[key] = changed
     if not changes:
         return []
-    before = dict(endpoint.plan().fetch(uow, list(changes)))
+    before = dict(plan_of(endpoint).fetch(uow, list(changes)))
     write_changes(uow, endpoint, rows, changes, before)
     return list(changes)
 
@@ -96,5 +96,5 @@ def _after(
     """Returns the new representations; only fields that depend on the changed columns and lists are read."""
     columns = {name for changed in changes.values() for name in changed}
     changed_fields = {*endpoint.fields_depending_on({*columns, *lists}), *lists}
-    plan = endpoint.plan(without=frozenset(endpoint.fields.keys() - changed_fields))
+    plan = plan_of(endpoint, without=frozenset(endpoint.fields.keys() - changed_fields))
     return {key: {**before[key], **fields} for key, fields in plan.fetch(uow, list(changes))}

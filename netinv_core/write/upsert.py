@@ -15,6 +15,7 @@ from netinv_core.db.locks import lock_for
 from netinv_core.errors import Denied, Invalid
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing, relations
+from netinv_core.read.plans import plan_of
 from netinv_core.tabular import identification
 from netinv_core.write import attribute_references, preconditions, reference_messages, save, trees
 from netinv_core.write.attribute_references import Attributes
@@ -23,8 +24,7 @@ from netinv_core.write.draft import Draft, raise_errors
 from netinv_core.write.item_results import CREATED, UNCHANGED, UPDATED, ItemResult
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.uow import UnitOfWork
+    from netinv_core.types import Endpoint, UnitOfWork
     from netinv_core.write.preconditions import Preconditions
 
 MATCH = "match"
@@ -130,7 +130,7 @@ def _loaded(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems, keys: Seque
         draft = Draft(endpoint, new_body) if is_new else Draft(endpoint, {**body, "id": str(key)}, rows[key])
         draft.parse(partial=not is_new)
         state.drafts.append(draft)
-    state.before = dict(endpoint.plan().fetch(uow, list(rows))) if rows else {}
+    state.before = dict(plan_of(endpoint).fetch(uow, list(rows))) if rows else {}
     conditions = items.preconditions or [None] * len(keys)
     unconditional = [key is not None and condition is None for key, condition in zip(keys, conditions, strict=True)]
     if items.required and any(unconditional):

@@ -12,18 +12,16 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.content_types import lock_model
 from netinv_core.db.engine import in_parameter, lock_rows
-from netinv_core.endpoint import Endpoint
 from netinv_core.presentation import Presentation
 from netinv_core.read import listing
-from netinv_core.read.filters import Filter, content_type, custom, one_of
+from netinv_core.read.filters import content_type, custom, one_of
 from netinv_core.read.lookups import any_of, convert
-from netinv_core.read.relations import Relation, compare, to_type
-from netinv_core.registry import Registry
+from netinv_core.read.relations import compare, to_type
 from netinv_core.resource import Resource, generic_fk
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Filter, Registry, Relation, UnitOfWork
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.delete import GenericCascade
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.draft import ALL
 from netinv_core.write.system_update import system_update
 from netinv_dcim.cabling.models import LENGTH_UNITS, Cable, Cabled, PathEnd
 from netinv_dcim.cabling.paths import CABLE, CONNECTED, End, Line, Network, columns_of, ends_of

@@ -11,17 +11,16 @@ from pyramid.request import Request
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import root_views, views
 from netinv_core.http.actions import documented
 from netinv_core.models.base import Base
 from netinv_core.read import listing
-from netinv_core.read.filters import Filter, custom, value
+from netinv_core.read.filters import custom, value
 from netinv_core.read.lookups import convert
-from netinv_core.read.plan import JoinedTable, Plan, Reader, record_nested
+from netinv_core.read.plan import record_nested
 from netinv_core.resource import FieldFactory, Resource, generic_fk
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Filter, JoinedTable, Plan, Reader, UnitOfWork
 from netinv_dcim.components.console import ConsolePort, console_ports
 from netinv_dcim.components.interfaces import Interface, interfaces
 from netinv_dcim.components.power_ports import PowerPort, power_ports

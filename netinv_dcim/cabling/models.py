@@ -19,10 +19,10 @@ from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import APP_HANDLED, Choices, Ref, choice, column, foreign_key, integer, text
 from netinv_core.models.types import Chars
-from netinv_core.read.filters import Filter, custom, has
+from netinv_core.read.filters import custom, has
 from netinv_core.read.lookups import convert_flag, negated
-from netinv_core.resource import FieldFactory, computed, generic_fk
-from netinv_core.uow import UnitOfWork
+from netinv_core.resource import computed, generic_fk
+from netinv_core.types import FieldFactory, Filter, UnitOfWork
 from netinv_extras.statuses import status
 
 NETWORK, CONSOLE, CONSOLE_SERVER, PASS_THROUGH = "network", "console", "console server", "pass-through"

@@ -19,9 +19,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_dcim.cabling.models import Cable, Cabled, NextHop, PathEnd
 from netinv_extras.statuses import Status
 

@@ -15,7 +15,8 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_core.read.plan import fetch_together
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import UnitOfWork
 from netinv_core.write.slugs import natural_key
 from netinv_dcim.cabling.models import Cabled, PathEnd
 from netinv_dcim.cabling.paths import CABLE, End, Network, Path, leads_on
@@ -65,7 +66,7 @@ def trace(request: Request) -> list[Any]:
     path = Network(uow).trace([end])[end]
     nested, endpoint = _nested(uow, [path]), uow.registry[CABLE]
     cable_ids = [step.line.id for step in path.steps]
-    cables = endpoint.plan().fetch(uow, cable_ids, permissions.visible(uow, endpoint, endpoint.table))
+    cables = plan_of(endpoint).fetch(uow, cable_ids, permissions.visible(uow, endpoint, endpoint.table))
     traced = {
         key: {name: _plain(cable[name]) if name == "length_unit" else cable[name] for name in TRACED}
         for key, cable in cables
@@ -119,7 +120,7 @@ def _nested(uow: UnitOfWork, traced: Iterable[Path]) -> dict[End, Any]:
     for path in traced:
         for end in (*path.nodes, path.origin):
             keys_by_label.setdefault(end.label, set()).add(end.id)
-    plans = [(uow.registry[label].plan("nested"), list(keys)) for label, keys in keys_by_label.items()]
+    plans = [(plan_of(uow.registry[label], "nested"), list(keys)) for label, keys in keys_by_label.items()]
     results = zip(keys_by_label, fetch_together(uow, plans, permissions.visible_for(uow)), strict=True)
     return {End(label, key): item for label, items in results for key, item in items}
 

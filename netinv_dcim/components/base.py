@@ -10,8 +10,9 @@ from sqlalchemy.orm import Mapped, MappedColumn
 from netinv_core.models.base import Base
 from netinv_core.models.columns import CASCADE, Description, foreign_key, natural_sort_key, required_text, text
 from netinv_core.presentation import Presentation
-from netinv_core.read.filters import Filter, related, tree_pair
-from netinv_core.resource import FieldFactory, Resource
+from netinv_core.read.filters import related, tree_pair
+from netinv_core.resource import Resource
+from netinv_core.types import FieldFactory, Filter
 from netinv_dcim.cabling.models import (
     Cabled,
     PathEnd,

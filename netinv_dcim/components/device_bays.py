@@ -15,8 +15,8 @@ from netinv_core.models.associations import unique_set, unique_together
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import SET_NULL, Ref, foreign_key
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Draft, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.base import Named, component, component_display_name, of_device

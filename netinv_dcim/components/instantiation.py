@@ -15,10 +15,9 @@ from netinv_core.errors import Invalid, error_text
 from netinv_core.fields import Reference, Value
 from netinv_core.models.base import Base, table_of
 from netinv_core.read.plan import Row
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.union import kept_union
+from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write import save
-from netinv_core.write.draft import Draft
 from netinv_dcim.components.console import ConsolePort, ConsoleServerPort
 from netinv_dcim.components.device_bays import DeviceBay
 from netinv_dcim.components.interfaces import Interface
@@ -83,7 +82,7 @@ def _templates(uow: UnitOfWork, types: Iterable[Any]) -> list[dict[Any, list[Row
     A row holds the template's id and then its values, in the order of :func:`_selects`.
     """
     templates = []
-    for rows in uow.registry.union(KINDS, lambda: _selects(uow.registry)).rows(uow, {"keys": list(types)}):
+    for rows in kept_union(uow.registry, KINDS, lambda: _selects(uow.registry)).rows(uow, {"keys": list(types)}):
         rows_by_type: dict[Any, list[Row]] = {}
         for type_id, _, *row in sorted(rows, key=lambda row: (row[1], row[2])):
             rows_by_type.setdefault(type_id, []).append(row)

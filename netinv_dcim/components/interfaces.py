@@ -20,9 +20,8 @@ from netinv_core.read import listing, relations
 from netinv_core.read.filters import one_of, related, value
 from netinv_core.read.lookups import convert
 from netinv_core.resource import computed, to_many
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.cycles import without_cycles
-from netinv_core.write.draft import Draft
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, PathEnd
 from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, RADIO_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES

@@ -15,8 +15,7 @@ from netinv_core.models.base import Primary
 from netinv_core.models.columns import CASCADE, Ref, choice, foreign_key, integer
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.cables import cabled_ends_keep_fitting, retrace
 from netinv_dcim.cabling.models import CONSOLE, CONSOLE_SERVER, NETWORK, PASS_THROUGH, Cabled, NextHop

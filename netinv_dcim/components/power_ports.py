@@ -11,8 +11,8 @@ from netinv_core.models.base import Primary
 from netinv_core.models.columns import SET_NULL, Ref, choice, foreign_key, integer
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Draft, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd
 from netinv_dcim.components.base import Named, component, component_display_name, of_device

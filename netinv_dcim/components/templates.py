@@ -16,11 +16,11 @@ from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Base, Organizational, table_of
 from netinv_core.models.columns import CASCADE, SET_NULL, Ref, boolean, choice, column_info, foreign_key, integer
 from netinv_core.read import listing
-from netinv_core.read.filters import Filter, has, one_of, related
+from netinv_core.read.filters import has, one_of, related
 from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Draft, Filter, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_TYPES
 from netinv_dcim.components.base import Named, component_display_name

@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.resource import Rule, VersionChange
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.read.plans import plan_of
+from netinv_core.resource import VersionChange
+from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_core.write.schema import Chars
 
 TAGGED = "tagged"
@@ -130,7 +130,7 @@ def vlans_are_of_the_site(
         selected = sa.select(vlan.table.c.id, vlan.table.c.site_id).where(vlan.table.c.id.in_(keys))
         sites = dict(uow.execute(selected).tuples().all())
         owner_sites = sites_of(uow, {draft[owner] for draft in carrying})
-        display = {key: item["display"] for key, item in vlan.plan("nested").fetch(uow, list(keys))}
+        display = {key: item["display"] for key, item in plan_of(vlan, "nested").fetch(uow, list(keys))}
         for draft in carrying:
             allowed, untagged = (None, owner_sites.get(draft[owner])), draft["untagged_vlan_id"]
             if untagged_too and untagged is not None and sites[untagged] not in allowed:

@@ -11,10 +11,9 @@ from typing import Any
 
 import colander
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Image, Reference, Value, errors_of
-from netinv_core.registry import Registry
 from netinv_core.storage.files import Upload
+from netinv_core.types import Endpoint, Registry
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 from netinv_dcim.components.instantiation import KINDS

@@ -15,7 +15,8 @@ import sqlalchemy as sa
 from netinv_core.db.engine import in_parameter
 from netinv_core.importing.dump import Dump, Fields, Source
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.union import kept_union
+from netinv_core.types import UnitOfWork
 from netinv_core.write.slugs import slugify
 from netinv_dcim.components.instantiation import KINDS
 from netinv_dcim.device_type_library.files import LINK, Described, File, Layout, find
@@ -132,7 +133,8 @@ class _Library:
         """Reports the templates of types (by id) that their files do not contain; one UNION ALL statement."""
         registry = self.uow.registry
         tables = [table_of(kind.template) for kind in KINDS]
-        union = registry.union(
+        union = kept_union(
+            registry,
             ("beyond", KINDS),
             lambda: [
                 (

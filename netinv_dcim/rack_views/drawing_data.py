@@ -17,7 +17,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.models.base import Base, table_of
 from netinv_core.storage import image_headers
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer
 from netinv_dcim.devices import Device, device_display_name

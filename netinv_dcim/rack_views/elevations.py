@@ -18,7 +18,8 @@ from netinv_core.http.actions import documented
 from netinv_core.http.query_parameters import query
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import UnitOfWork
 from netinv_dcim.choices import FACES
 from netinv_dcim.devices import Device
 from netinv_dcim.rack_position import Mounted, mounted
@@ -140,7 +141,7 @@ def _nested_devices(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[Any, dic
             in_parameter(uow.registry.dialect, endpoint.table.c.id), condition
         )
         keys = list(uow.execute(statement, {"keys": list(keys)}).scalars())
-    return dict(endpoint.plan("nested").fetch(uow, list(keys)))
+    return dict(plan_of(endpoint, "nested").fetch(uow, list(keys)))
 
 
 def _parsed_parameters(query_parameters: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_dcim.cabling.models import Cabled, PathEnd
 from netinv_dcim.cabling.tracing import trace
 from netinv_dcim.rack_position import mounted

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from netinv_core.fields.images import MEDIA
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_dcim.rack_position import Mounted, fits
 from netinv_dcim.rack_views.drawing_data import device_details
 from netinv_dcim.rack_views.svg import FADED, RAIL, DeviceDetails, Frame, Reserved, Size, area, runs

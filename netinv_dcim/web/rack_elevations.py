@@ -17,11 +17,11 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, error_text
 from netinv_core.read.listing import Slice
-from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plan import Row
+from netinv_core.read.plans import custom_plan
+from netinv_core.types import Endpoint, JoinedTable, Plan, RowSet, UnitOfWork
 from netinv_dcim.devices import Device
 from netinv_dcim.power import PowerFeed
 from netinv_dcim.rack_position import Mounted, mounted
@@ -223,7 +223,7 @@ def views_of(
 
     :param added_power: watts that planned moves add, by rack
     """
-    racks = dict(endpoint.custom_plan(("elevations",), _read_rack).fetch(uow, keys))
+    racks = dict(custom_plan(endpoint, ("elevations",), _read_rack).fetch(uow, keys))
     devices = mounted(uow, list(racks))
     rows = device_rows(uow, list(devices))
     reserved = reservations(uow, list(racks))

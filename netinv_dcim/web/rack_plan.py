@@ -18,8 +18,9 @@ from pyramid.response import Response
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied, Invalid
-from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plan import Row
+from netinv_core.read.plans import custom_plan
+from netinv_core.types import JoinedTable, Plan, RowSet, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.choices import FACES
@@ -237,7 +238,7 @@ def _visible_objects(uow: UnitOfWork, model: Any, keys: Sequence[Any], names: Se
 
         return read
 
-    return dict(endpoint.custom_plan(("rack plan", *names), build).fetch(uow, seen))
+    return dict(custom_plan(endpoint, ("rack plan", *names), build).fetch(uow, seen))
 
 
 def _added_power(uow: UnitOfWork, plan: RackPlan) -> dict[Any, int]:

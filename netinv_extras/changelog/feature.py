@@ -8,10 +8,9 @@ from typing import Any
 from pyramid.request import Request
 
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuEntry, MenuSection
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Registry
 from netinv_extras.changelog.resource import object_changes
 
 feature = Feature(

@@ -22,13 +22,13 @@ from netinv_core.auth import permissions
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Gone, Invalid, Unavailable
 from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import Query
 from netinv_core.models.base import table_of
+from netinv_core.types import Endpoint
 from netinv_extras.webhooks.payload import EVENTS
 
 log = logging.getLogger(__name__)

@@ -13,13 +13,12 @@ from netinv_core.changelog.models import ACTIONS, ObjectChange
 from netinv_core.changelog.past_states import has_history
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import NotFound
 from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.models.base import table_of
 from netinv_core.read import listing, pages
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_undo.differences import differences
 
 _change = table_of(ObjectChange)

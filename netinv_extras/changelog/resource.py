@@ -9,18 +9,16 @@ from typing import Any
 from netinv_core import fields
 from netinv_core.changelog.models import ACTIONS, ObjectChange
 from netinv_core.changelog.states import state
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import column_info
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
-from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.types import Endpoint, Field, JoinedTable, Plan, Reader, Registry
 from netinv_extras.content_types import content_type_pair, name_of
 
 
-def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _display(registry: Registry, endpoint: Endpoint) -> Field:
     def display_name(label: str, object_name: str, action: str, user: str) -> str:
         return f"{name_of(registry, label)} {object_name} {ACTIONS.labels[action].lower()} by {user}"
 
@@ -51,14 +49,14 @@ class ObjectData(fields.Value):
         return {"states", self.attribute}
 
 
-def _object_data(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _object_data(registry: Registry, endpoint: Endpoint) -> Field:
     column = endpoint.table.c.object_data
     shown = fields.from_column(registry, column.name, column, column_info(column))
     values = {item.name: getattr(shown, item.name) for item in dataclasses.fields(fields.Value)}
     return ObjectData(**{**values, "nullable": False})
 
 
-def _changed_object(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _changed_object(registry: Registry, endpoint: Endpoint) -> Field:
     return ChangedObject(name="changed_object", type_attribute="changed_object_type", id_attribute="changed_object_id")
 
 

@@ -8,12 +8,10 @@ from typing import Any
 from sqlalchemy.engine import Engine
 
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory
+from netinv_core.types import Endpoint, FieldFactory, Registry
 from netinv_extras.config_contexts import limits, merge, models, schemas, scopes
 from netinv_extras.git.sync import ContentKind
 

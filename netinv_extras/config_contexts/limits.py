@@ -12,12 +12,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.auth.identity import configuration_changed
+from netinv_core.auth.configuration_version import configuration_changed
 from netinv_core.db.engine import in_parameter
 from netinv_core.findings import OK, WARNING, Finding
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_extras.config_contexts.models import ConfigContext, config_contexts, scoped
 from netinv_extras.config_contexts.scopes import ScopeList
 

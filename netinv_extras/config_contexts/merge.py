@@ -11,15 +11,13 @@ import functools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from netinv_core import fields
-from netinv_core.endpoint import Endpoint
+from netinv_core import fields, types
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import column_info
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
-from netinv_core.read.union import Union
-from netinv_core.registry import Registry
+from netinv_core.read.plan import Plan, Row
+from netinv_core.read.union import Union, kept_union
 from netinv_core.resource import FieldFactory
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, JoinedTable, Reader, Registry, RowSet, UnitOfWork
 from netinv_core.write.trees import STEP, is_tree
 from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.active import ActiveContexts, Data, ScopedContext
@@ -77,7 +75,7 @@ def _load(uow: UnitOfWork) -> ActiveContexts:
             ([scoped.c.owner_id, scoped.c.scope, scoped.c.target_id], scoped_contexts, table.c.is_active),
         ]
 
-    union: Union = uow.registry.union("config contexts", parts)
+    union: Union = kept_union(uow.registry, "config contexts", parts)
     contexts, scope_rows = union.rows(uow, {})
     targets: dict[Any, dict[str, set[str]]] = {
         key: {scope: set() for scope in limited_by.split()} for key, *_, limited_by in contexts if limited_by
@@ -173,7 +171,7 @@ class MergedContext(fields.Field):
         first_steps = {path.partition(".")[0] for path in paths}
         return first_steps | ({LOCAL} if LOCAL in self.endpoint.table.c else set())
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
         local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
         values, batch = self._scope_values(plan, place)
 
@@ -185,7 +183,7 @@ class MergedContext(fields.Field):
 
         return read
 
-    def layers_reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def layers_reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
         """Returns the reader of the layers that the value is merged from, in merge order."""
         local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
         values, batch = self._scope_values(plan, place)
@@ -199,7 +197,7 @@ class MergedContext(fields.Field):
 
         return read
 
-    def _scope_values(self, plan: Plan, place: JoinedTable) -> tuple[ScopeValueReader, Any]:
+    def _scope_values(self, plan: types.Plan, place: JoinedTable) -> tuple[ScopeValueReader, Any]:
         """Returns the reader of the scope values, and the batch of the plan with the state of the page."""
         values = self._value_reader(plan, place, plan.column(place, "id"))
 
@@ -209,7 +207,7 @@ class MergedContext(fields.Field):
 
         return values, plan.batch(load)
 
-    def _value_reader(self, plan: Plan, place: JoinedTable, key: int) -> ScopeValueReader:
+    def _value_reader(self, plan: types.Plan, place: JoinedTable, key: int) -> ScopeValueReader:
         """Adds the columns and lists of scope values to the plan; values in other tables get a plan of their own."""
         paths = {scope.name: path for scope in self.scopes if (path := self._path(scope)) is not None}
         columns = {name: plan.column(place, path) for name, path in paths.items() if "." not in path}
@@ -272,7 +270,7 @@ def attached(registry: Registry, endpoint: Endpoint) -> list[FieldFactory]:
     if not any(endpoint.label in scope.paths for scope in all_scopes):
         return []
 
-    def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> Field:
         return MergedContext(name="config_context", endpoint=endpoint, scopes=all_scopes)
 
     return [FieldFactory("config_context", make)]

@@ -26,8 +26,7 @@ from netinv_core.models.columns import (
 )
 from netinv_core.models.types import Chars, LongText
 from netinv_core.resource import Resource, generic_fk
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_extras.config_contexts.schemas import (
     CANNOT_BE_BLANK,
     EMPTY_VALUES,

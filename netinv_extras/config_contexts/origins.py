@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
-from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import custom_plan
+from netinv_core.types import Endpoint, JoinedTable, Plan, Reader, UnitOfWork
 from netinv_extras.config_contexts.merge import Layer, MergedContext
 
 FIELD = "config_context"
@@ -38,7 +37,7 @@ def layers_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[Layer]:
     def build(plan: Plan, place: JoinedTable) -> Reader:
         return field.layers_reader(plan, place)
 
-    rows: Any = endpoint.custom_plan(("config context layers",), build).fetch(uow, [key])
+    rows: Any = custom_plan(endpoint, ("config context layers",), build).fetch(uow, [key])
     return list(rows[0][1]) if rows else []
 
 

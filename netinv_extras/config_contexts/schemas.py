@@ -8,14 +8,12 @@ from typing import Any
 
 from sqlalchemy.orm import Mapped
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_together
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import Description, column, json_document, required_text, slug, unique_copy
 from netinv_core.read import listing
-from netinv_core.resource import Resource, Rule, generic_fk
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.resource import Resource, generic_fk
+from netinv_core.types import Draft, Endpoint, Rule, UnitOfWork
 from netinv_extras.content_types import content_type_pair, generic_reference, type_label
 
 CANNOT_BE_BLANK = "This field cannot be blank."

@@ -14,14 +14,11 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.packages import errors_of
 from netinv_core.read import filters
 from netinv_core.read import relations as read_relations
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_extras.config_contexts.models import scoped
 
 
@@ -114,7 +111,7 @@ def scope_fields(registry: Registry) -> list[FieldFactory]:
     """Returns the scope fields of config contexts, followed by the ``data`` field."""
 
     def field(scope: Scope) -> FieldFactory:
-        def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+        def make(registry: Registry, endpoint: Endpoint) -> Field:
             return ScopeList(
                 name=scope.name,
                 table=scoped,

@@ -7,8 +7,7 @@ from typing import Any
 
 from netinv_core import fields
 from netinv_core.tabular import cells
-from netinv_core.tabular.cells import CellColumn
-from netinv_core.tabular.identification import IdentifiedObjects
+from netinv_core.types import CellColumn, IdentifiedObjects
 from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, SELECT, Definition
 
 PREFIX = "cf_"

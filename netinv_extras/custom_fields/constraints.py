@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from netinv_core import dates
-from netinv_core.endpoint import Endpoint
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, Definition
 

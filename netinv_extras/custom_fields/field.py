@@ -9,16 +9,12 @@ from typing import Any
 import colander
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.patterns import Budget
-from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, Rule
-from netinv_core.tabular.cells import CellColumn
-from netinv_core.uow import UnitOfWork
+from netinv_core.resource import FieldFactory
+from netinv_core.types import CellColumn, Draft, Endpoint, Field, JoinedTable, Plan, Reader, Registry, Rule, UnitOfWork
 from netinv_core.write import list_differences, strict_bodies
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.draft import ALL
 from netinv_extras.custom_fields.cells import cell_column
 from netinv_extras.custom_fields.models import Definitions, definitions_of, lock_choices
 from netinv_extras.custom_fields.values import MULTI_SELECT, SELECTIONS, Definition
@@ -85,7 +81,7 @@ def _key_mapper(names: Mapping[str, str]) -> Callable[[Any], Any] | None:
     return rename if names else None
 
 
-def _make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _make(registry: Registry, endpoint: Endpoint) -> Field:
     return CustomFields(name=NAME, label_of_type=endpoint.label, openapi={"type": "object"})
 
 

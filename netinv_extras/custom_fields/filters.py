@@ -10,11 +10,10 @@ import sqlalchemy as sa
 
 from netinv_core import dates
 from netinv_core.db import json_sql
-from netinv_core.endpoint import Endpoint
 from netinv_core.read import lookups
 from netinv_core.read.filters import NULL, Condition, Filter
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES, negated
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import (
     BOOLEAN,

@@ -30,10 +30,9 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.read import filters, listing
-from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange, content_type_list
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Draft, Registry, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.slugs import slugify
 from netinv_extras.custom_fields.values import (
     INTEGER,

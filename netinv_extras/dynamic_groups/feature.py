@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Registry
 from netinv_extras.dynamic_groups import models
 
 feature = Feature(

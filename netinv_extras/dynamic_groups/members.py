@@ -10,13 +10,12 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
 from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.read import listing
 from netinv_core.read.lookups import any_of, negated
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras import saved_filters
 from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, Group, Groups, groups_of
 

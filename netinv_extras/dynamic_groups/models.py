@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.auth.identity import lock_configuration
+from netinv_core.auth.configuration_version import lock_configuration
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, Organizational, table_of
@@ -29,11 +29,10 @@ from netinv_core.models.columns import (
     required_text,
 )
 from netinv_core.read import filters
-from netinv_core.read.union import Union
+from netinv_core.read.union import Union, kept_union
 from netinv_core.resource import Resource, reverse_fk
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.delete import in_use
-from netinv_core.write.draft import Draft
 from netinv_extras import saved_filters
 from netinv_extras.content_types import has_pages, type_label
 
@@ -149,7 +148,7 @@ def load(uow: UnitOfWork) -> Groups:
         ]
         return [(group_columns, group, sa.true()), (membership_columns, membership, sa.true())]
 
-    union: Union = uow.registry.union("dynamic groups", parts)
+    union: Union = kept_union(uow.registry, "dynamic groups", parts)
     group_rows, memberships = union.rows(uow, {})
     names = {key: name for key, name, _, _ in group_rows}
     children: dict[Any, list[tuple[str, Any]]] = {}

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable
 
 from netinv_core.findings import OK, WARNING, Finding, folder
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_extras.checks import guard
 
 

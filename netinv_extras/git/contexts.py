@@ -15,9 +15,8 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Registry
 from netinv_core.write import save
 from netinv_core.write.differing import differing
 from netinv_extras.config_contexts.merge import LOCAL

@@ -10,12 +10,11 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import settings
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.registry import Registry
 from netinv_core.tasks.queue import Task
+from netinv_core.types import Endpoint, Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.git import models
 from netinv_extras.git.sync import LABEL

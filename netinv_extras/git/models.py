@@ -17,10 +17,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.auth.identity import lock_configuration
+from netinv_core.auth.configuration_version import lock_configuration
 from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base, Primary, table_of
 from netinv_core.models.columns import (
     SET_NULL,
@@ -38,12 +37,11 @@ from netinv_core.models.columns import (
 from netinv_core.models.types import Chars, Json, LongText, Timestamp
 from netinv_core.net.urls import split_url
 from netinv_core.read import filters
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.tasks import queue as task_queue
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write.delete import GenericCascade
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.draft import ALL
 from netinv_core.write.system_update import system_update
 from netinv_extras.config_contexts.merge import LOCAL
 from netinv_extras.git.sync import LABEL, content_kinds
@@ -145,7 +143,7 @@ class ProvidedContents(fields.ListValue):
         return super().options() | {"choices": choices}
 
 
-def _provided_contents(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _provided_contents(registry: Registry, endpoint: Endpoint) -> Field:
     name = "provided_contents"
     titles = {label: kind.title for label, kind in sorted(content_kinds(registry).items())}
     kind: dict[str, Any] = {"type": "string", "enum": list(titles)}

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from netinv_core.errors import RequestError, error_text
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Registry, UnitOfWork
 
 LABEL = "extras.gitrepository"
 CREATED, UPDATED, DELETED, UNCHANGED = "created", "updated", "deleted", "unchanged"

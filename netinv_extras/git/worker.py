@@ -20,12 +20,12 @@ from sqlalchemy.orm import Session
 
 from netinv_core import content_types
 from netinv_core.auth import crypto
-from netinv_core.auth.identity import Identity
+from netinv_core.auth.account import Identity
 from netinv_core.db.engine import lock_rows, session_factory
 from netinv_core.models.base import now, table_of
-from netinv_core.registry import Registry
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.tasks.leases import RELEASED, Leases, free
+from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras import secrets

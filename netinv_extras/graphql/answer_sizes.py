@@ -11,7 +11,7 @@ from operator import add
 from typing import Any
 
 from netinv_core import answer_size
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_extras.graphql.types import BOOLEAN, DATE, DATE_TIME, FLOAT, INT, Member, ScalarMember
 
 Size = tuple[int, int]  # objects, bytes

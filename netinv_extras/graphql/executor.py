@@ -29,12 +29,11 @@ from graphql import (
 )
 
 from netinv_core.db.engine import in_parameter, inlined_int
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
 from netinv_core.read.plan import Plan
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.graphql.answer_sizes import AnswerSizes
 from netinv_extras.graphql.arguments import WHOLE, NestedSlice, parameters_of, slice_of
 from netinv_extras.graphql.schema import Schema

@@ -8,7 +8,7 @@ from typing import Any
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuEntry, MenuSection
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_extras.graphql import views
 from netinv_extras.graphql.saved_queries import graphql_queries
 

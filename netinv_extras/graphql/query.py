@@ -32,7 +32,7 @@ from graphql import (
 from graphql.validation import VariablesInAllowedPositionRule
 
 from netinv_core.errors import RequestError
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_core.write import strict_bodies
 from netinv_extras.graphql.executor import Executor
 from netinv_extras.graphql.schema import Schema, schema_of

@@ -8,14 +8,11 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import ColumnInfo, json_document, required_text, slug
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write import schema
-from netinv_core.write.draft import Draft
 
 EXAMPLE = "query { graphql_queries { name } }"
 
@@ -37,7 +34,7 @@ def _check_object(value: object) -> object:
     return value
 
 
-def _variables(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _variables(registry: Registry, endpoint: Endpoint) -> Field:
     """Returns the field ``variables``. A value that is sent must be an object; the rule below replaces it."""
     info = ColumnInfo(kind="json", parse=_check_object)
     return fields.Value(

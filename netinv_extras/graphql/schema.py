@@ -26,12 +26,10 @@ from graphql import (
 
 from netinv_core import fields as core_fields
 from netinv_core.caches import BoundedCache
-from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
-from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.plan import Plan
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_extras.graphql import types as members
 from netinv_extras.graphql.arguments import SLICE_ARGUMENTS
 from netinv_extras.graphql.types import ForeignKeyMember, Member, Members, RelationMember, ScalarMember

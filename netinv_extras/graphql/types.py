@@ -15,12 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import column_info
-from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.read.relations import Relation, backward
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.relations import backward
+from netinv_core.types import Endpoint, Field, JoinedTable, Plan, Reader, Registry, Relation, UnitOfWork
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.relationships import models as relationship_models
@@ -58,7 +55,7 @@ class ScalarMember:
     """A value of the scalar type ``type``; ``convert`` maps the field's value to it."""
 
     type: str
-    field: fields.Field
+    field: Field
     convert: Callable[[Any], Any] | None = None
 
 
@@ -158,7 +155,7 @@ def declared_members(registry: Registry, endpoint: Endpoint) -> Members:
     return members
 
 
-def _member(registry: Registry, endpoint: Endpoint, field: fields.Field) -> Member | None:
+def _member(registry: Registry, endpoint: Endpoint, field: Field) -> Member | None:
     """Returns the member of a field; ``None`` for one that has no type in the schema."""
     if isinstance(field, fields.Reference):
         return ForeignKeyMember(field.target, (field.attribute,)) if field.target is not None else None
@@ -194,7 +191,7 @@ def _relation_member(relation: Relation | None) -> RelationMember | None:
     return RelationMember(target, relation) if relation is not None and target is not None else None
 
 
-def _scalar_member(field: fields.Field) -> ScalarMember:
+def _scalar_member(field: Field) -> ScalarMember:
     if isinstance(field, fields.Choice):
         column = column_field(field.attribute)
         is_integer = field.read_only and all(isinstance(value, int) for value, _ in field.choices.items)

@@ -11,7 +11,7 @@ from netinv_core.http import root_views
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 
 DESCRIPTION = "API View for GraphQL to integrate properly with DRF authentication mechanism."
 _OBJECT = {"type": "object", "additionalProperties": True}

@@ -10,16 +10,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Model, Primary, now, table_of
 from netinv_core.models.columns import column, image, integer, text
 from netinv_core.read import relations
-from netinv_core.registry import Registry
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.storage.files import upload_name
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Registry, UnitOfWork
 from netinv_core.write.delete import GenericCascade
-from netinv_core.write.draft import Draft
 from netinv_extras.content_types import content_type_pair, referenced_objects, type_label
 
 FOLDER = "image-attachments"

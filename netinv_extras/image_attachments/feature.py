@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import Primary
 from netinv_core.presentation import MenuSection
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_extras import image_attachments
 

@@ -19,6 +19,7 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.views import no_content
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
+from netinv_core.read.plans import plan_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.write import delete
 from netinv_extras.jobs import models as job_models
@@ -86,7 +87,7 @@ def approve(request: Request) -> dict[str, Any]:
     uow.execute(sa.update(_table).where(_table.c.id == schedule["id"]).values(values))
     permissions.verify(uow, uow.registry[job_schedules.LABEL], "change", [schedule["id"]])
     task_queue.notify_worker(uow, job_results.RUN)
-    return uow.registry[job_schedules.LABEL].plan().represent(uow, [schedule["id"]])[0]
+    return plan_of(uow.registry[job_schedules.LABEL]).represent(uow, [schedule["id"]])[0]
 
 
 def _next_run(schedule: Row, at: datetime.datetime) -> datetime.datetime | None:
@@ -120,7 +121,7 @@ def dry_run(request: Request) -> dict[str, Any]:
     result = job_results.row(uow.registry, row, uow.identity.user_id, data, commit=False, at=uow.now)
     job_results.enqueue(uow, [result])
     key: uuid.UUID = result["id"]
-    return uow.registry[job_results.LABEL].plan().represent(uow, [key])[0]
+    return plan_of(uow.registry[job_results.LABEL]).represent(uow, [key])[0]
 
 
 def includeme(config: Any) -> None:

@@ -18,8 +18,7 @@ from netinv_core.models.base import Organizational
 from netinv_core.models.columns import CASCADE, Ref, boolean, choice, column, foreign_key, integer, required_text
 from netinv_core.read import listing
 from netinv_core.resource import Resource, content_type_list
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.schema import REQUIRED
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import run_views

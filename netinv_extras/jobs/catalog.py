@@ -22,8 +22,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Registry, UnitOfWork
 from netinv_core.write.slugs import slugify
 from netinv_extras.git.models import GitRepository, job_modules
 from netinv_extras.jobs.api import Job, JobButtonReceiver, JobHookReceiver

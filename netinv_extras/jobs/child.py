@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth import crypto, identity
+from netinv_core.auth.account import ANONYMOUS, Identity
 from netinv_core.content_types import load
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import engine_from, session_factory
@@ -26,8 +27,7 @@ from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http.versions import NEWEST
 from netinv_core.models.base import now, table_of
 from netinv_core.read import listing
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Registry, UnitOfWork
 from netinv_extras.jobs import input as job_input
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs.api import (
@@ -87,7 +87,7 @@ class _Prepared:
     """A job that may be run, with its user, arguments and time limits (seconds)."""
 
     job: type[Job]
-    who: identity.Identity
+    who: Identity
     data: dict[str, Any]
     commit: bool
     soft_time_limit: float
@@ -164,7 +164,7 @@ class Run:
     def _context(self) -> Iterator[JobUnitOfWork]:
         with self._sessions() as session:
             base = self._registry.settings.get("base_url") or ""
-            yield JobUnitOfWork(self._registry, session, identity.ANONYMOUS, base, NEWEST)
+            yield JobUnitOfWork(self._registry, session, ANONYMOUS, base, NEWEST)
 
     # -- the job
 

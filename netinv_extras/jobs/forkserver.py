@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 
 IDLE_TIMEOUT = 600.0  # seconds without a request after which the server process ends
 Message = dict[str, Any]

@@ -13,8 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras.git import files as git_files
 from netinv_extras.git.files import Fault

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.changelog.change_set import Change
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
@@ -18,8 +17,8 @@ from netinv_core.models.columns import CASCADE, Ref, boolean, foreign_key, requi
 from netinv_core.read import filters
 from netinv_core.read.listing import rows_of
 from netinv_core.resource import Resource, content_type_list
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Change, Draft, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_core.write.dry_run import Effects
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs.api_client import JobUnitOfWork

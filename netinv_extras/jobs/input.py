@@ -9,11 +9,11 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.columns import SET_NULL, ForeignKeyInfo
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
 from netinv_core.write.schema import storage_error
@@ -116,7 +116,7 @@ def load(uow: UnitOfWork, job: type[Job], stored: Mapping[str, Any]) -> dict[str
     for name, variable, ids in _object_values(variables, values):
         target = uow.registry.get(variable.model)
         keys = [target.parse_key(key) for key in ids] if target is not None else []
-        representations = target.plan().represent(uow, keys) if target is not None else []
+        representations = plan_of(target).represent(uow, keys) if target is not None else []
         if len(representations) != len(ids):
             raise LookupError(f"What was chosen for {name} is no longer there.")
         values[name] = representations if variable.multiple else representations[0]

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs.catalog import JobClass, catalog
@@ -107,7 +107,7 @@ def _last_results(uow: UnitOfWork, keys: list[Any]) -> dict[Any, dict[str, Any]]
     ranked = sa.select(table.c.id, table.c.job_model_id, place).where(*conditions).subquery()
     last_results = sa.select(ranked.c.id, ranked.c.job_model_id).where(ranked.c.place == 1)
     job_ids = dict(uow.execute(last_results).tuples().all())
-    representations = endpoint.plan("brief").fetch(uow, list(job_ids))
+    representations = plan_of(endpoint, "brief").fetch(uow, list(job_ids))
     return {job_ids[key]: representation for key, representation in representations}
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netinv_core.db.driver import driver_of
-from netinv_core.registry import Registry
 from netinv_core.tasks import shared_values
+from netinv_core.types import Registry
 
 MAX_ENTRIES = 200  # the last ones are kept
 

@@ -11,13 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped
 
-from netinv_core import content_types
-from netinv_core.auth.identity import Identity, lock_configuration
+from netinv_core import content_types, types
+from netinv_core.auth.account import Identity
+from netinv_core.auth.configuration_version import lock_configuration
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import CREATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import session_factory
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary, table_of
 from netinv_core.models.columns import (
@@ -34,8 +34,9 @@ from netinv_core.models.columns import (
 )
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
-from netinv_core.registry import Registry
+from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource, VersionChange
+from netinv_core.types import Endpoint, Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.system_update import system_update
@@ -110,7 +111,7 @@ class Job(Primary):
     task_queues_override: Mapped[bool] = boolean(False)
 
 
-def _as_classes(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> list[dict[str, Any]]:
+def _as_classes(uow: types.UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> list[dict[str, Any]]:
     """Returns jobs in the representation of API versions before 1.3."""
     from netinv_extras.jobs.legacy_views import as_classes
 
@@ -138,7 +139,7 @@ jobs = Resource(
 
 
 @jobs.prepare
-def apply_class_attributes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+def apply_class_attributes(uow: types.UnitOfWork, drafts: Sequence[types.Draft]) -> None:
     """Attributes without override have the values of the class; removing an override resets the value."""
     classes = catalog.catalog(uow)
     for draft in drafts:
@@ -155,7 +156,7 @@ def apply_class_attributes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 @jobs.rule
-def queues_and_approval_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+def queues_and_approval_are_valid(uow: types.UnitOfWork, drafts: Sequence[types.Draft]) -> None:
     """Queues are names. A job with sensitive variables cannot require approval, as its input is stored unencrypted."""
     for draft in drafts:
         queues = draft["task_queues"]
@@ -170,7 +171,7 @@ def key_of(row: Mapping[str, Any]) -> Key:
     return row["source"], row["git_repository_id"], row["module_name"], row["job_class_name"]
 
 
-def class_of(uow: UnitOfWork, row: Mapping[str, Any]) -> JobClass | None:
+def class_of(uow: types.UnitOfWork, row: Mapping[str, Any]) -> JobClass | None:
     """Returns the class of a job from its row, or ``None`` if it is not installed."""
     return catalog.catalog(uow).get(key_of(row))
 
@@ -218,7 +219,7 @@ class _UniqueNames:
         return candidate
 
 
-def refresh(uow: UnitOfWork) -> Refreshed:
+def refresh(uow: types.UnitOfWork) -> Refreshed:
     """Synchronizes the jobs' rows with the installed classes, under the configuration lock.
 
     The row of a new class is not enabled. The row of a class that is no longer installed keeps its overrides.
@@ -272,7 +273,7 @@ def _new_row(job_class: JobClass, slug: str, values: Mapping[str, Any]) -> dict[
     }
 
 
-def _insert(uow: UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]]) -> None:
+def _insert(uow: types.UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]]) -> None:
     """Inserts the rows of new jobs with their change records."""
     drafts = []
     for row in rows:
@@ -282,7 +283,7 @@ def _insert(uow: UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]])
         drafts.append(draft)
     uow.execute(sa.insert(endpoint.table), [draft.values for draft in drafts])
     values_by_id = {draft.id: draft.values for draft in drafts}
-    for key, representation in endpoint.plan().fetch(uow, list(values_by_id)):
+    for key, representation in plan_of(endpoint).fetch(uow, list(values_by_id)):
         data = object_data(uow, endpoint, values_by_id[key], representation)
         uow.change_set.add(Change(endpoint, key, CREATE, None, representation, data))
 

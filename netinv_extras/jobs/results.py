@@ -21,11 +21,11 @@ from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import NUMBER
-from netinv_core.registry import Registry
+from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource, computed
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.retention import Retention, older_than
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Registry, UnitOfWork
 from netinv_extras.content_types import content_type_parameter
 from netinv_extras.jobs.api import DEFAULT, FAILURE, INFO, SUCCESS, WARNING
 from netinv_extras.jobs.models import Job
@@ -213,7 +213,7 @@ def list_logs(request: Request) -> list[dict[str, Any]]:
     entries = table_of(JobLogEntry)
     of_result = sa.select(entries.c.id).where(entries.c.job_result_id == key)
     keys = list(uow.execute(of_result.order_by(entries.c.position, entries.c.created, entries.c.id)).scalars())
-    items = uow.registry["extras.joblogentry"].plan().represent(uow, keys)
+    items = plan_of(uow.registry["extras.joblogentry"]).represent(uow, keys)
     return [{"display": item["message"], **{name: item[name] for name in _LOG_MEMBERS}} for item in items]
 
 

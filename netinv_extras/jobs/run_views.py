@@ -11,7 +11,6 @@ import colander
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Invalid, NotFound
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
@@ -19,7 +18,8 @@ from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import ColumnInfo
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import schema
 from netinv_extras.jobs import input as job_input
 from netinv_extras.jobs import results as job_results
@@ -260,7 +260,7 @@ def _add_schedule(uow: UnitOfWork, row: Row, schedule: Row, kwargs: dict[str, An
 
 def represent(uow: UnitOfWork, label: str, key: Any, shape: str = "brief") -> dict[str, Any] | None:
     """Returns the representation of an object by id, ``None`` without id. One statement."""
-    return uow.registry[label].plan(shape).represent(uow, [key])[0] if key is not None else None
+    return plan_of(uow.registry[label], shape).represent(uow, [key])[0] if key is not None else None
 
 
 def represent_run(uow: UnitOfWork, result_id: Any, schedule_id: Any) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.registry import Registry
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.telemetry import log_context
+from netinv_core.types import Registry
 from netinv_extras.jobs import live_log, scheduler
 from netinv_extras.jobs.claims import ABANDONED, Claims
 from netinv_extras.jobs.forkserver import Channel, ForkServer

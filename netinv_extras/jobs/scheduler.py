@@ -10,7 +10,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.db.engine import options_for
 from netinv_core.models.base import now, table_of
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs.models import Job
 from netinv_extras.jobs.results import JobResult

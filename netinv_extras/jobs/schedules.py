@@ -10,18 +10,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields
 from netinv_core.auth.models import User
-from netinv_core.endpoint import Endpoint
 from netinv_core.fields.from_column import from_column
 from netinv_core.models.base import Model, now
 from netinv_core.models.columns import SET_NULL, Choices, Ref, choice, column, column_info, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER, convert_flag, negated
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, Registry, UnitOfWork
 from netinv_extras.jobs.crontab import Crontab
 from netinv_extras.jobs.models import Job
 
@@ -72,7 +69,7 @@ class ScheduledJob(Model):
     next_run: Mapped[datetime.datetime | None] = column(default=None, hidden=True, index=True)
 
 
-def _start_time(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _start_time(registry: Registry, endpoint: Endpoint) -> Field:
     """Returns the field ``start_time``, which is hidden except in the brief form."""
     table_column = endpoint.table.c.start_time
     info = dataclasses.replace(column_info(table_column), hidden=False, read_only=True)

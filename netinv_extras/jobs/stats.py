@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from netinv_core.http.metrics import Sample
 from netinv_core.models.base import now, table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras.jobs.results import PENDING, RUNNING, JobResult
 
 _result = table_of(JobResult)

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.auth.models import User
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
@@ -19,11 +18,9 @@ from netinv_core.http.serialization import body_of
 from netinv_core.models.base import ChangeLogged, Organizational
 from netinv_core.models.columns import SET_NULL, Ref, column, foreign_key, required_text, slug
 from netinv_core.read import listing
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, generic_fk
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write import save
-from netinv_core.write.draft import Draft
 from netinv_core.write.slugs import slugify
 from netinv_extras.content_types import content_type_pair, referenced_objects, type_label
 
@@ -82,7 +79,7 @@ def _slug(name: str, uow: UnitOfWork, number: int) -> str:
     return f"{slugify(name)[: MAX_SLUG_LENGTH - len(suffix) - 1]}-{suffix}"
 
 
-def _notes_url(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _notes_url(registry: Registry, endpoint: Endpoint) -> Field:
     return fields.SubresourceUrl(name="notes_url", endpoint=endpoint, suffix="notes/")
 
 

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import Organizational
 from netinv_core.presentation import MenuSection
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory
+from netinv_core.types import Endpoint, FieldFactory, Registry
 from netinv_extras import notes
 
 feature = Feature(

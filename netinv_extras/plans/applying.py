@@ -12,11 +12,11 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.db.engine import lock_rows
 from netinv_core.db.locks import lock_for
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, NotFound, RequestError
 from netinv_core.http import views
 from netinv_core.http.actions import documented
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import dry_run
 from netinv_extras.plans import document, ownership
 from netinv_extras.plans.differences import Entry, compared, planned_changes
@@ -129,7 +129,7 @@ def apply_plan(request: Request) -> dict[str, Any]:
     """Carries a plan out in one transaction; 409 with the differences if it would do something else by now."""
     uow, endpoint, key = request.uow, request.context.endpoint, views.key_of(request)
     apply(uow, key)
-    (plan,) = endpoint.plan().represent(uow, [key])
+    (plan,) = plan_of(endpoint).represent(uow, [key])
     return plan
 
 

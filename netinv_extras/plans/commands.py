@@ -15,6 +15,7 @@ import requests
 from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
 from netinv_core.http.serialization import dumps
+from netinv_core.read.plans import plan_of
 from netinv_core.write import save
 from netinv_extras.plans import files
 from netinv_extras.plans.applying import apply as apply_in
@@ -65,7 +66,7 @@ class DatabasePlans:
         try:
             with self._environment.unit_of_work(self._username) as uow:
                 apply_in(uow, uuid.UUID(key))
-                (plan,) = uow.registry[LABEL].plan().represent(uow, [uuid.UUID(key)])
+                (plan,) = plan_of(uow.registry[LABEL]).represent(uow, [uuid.UUID(key)])
         except RequestError as error:
             raise Refused(error.body) from None
         return _as_json(plan)

@@ -4,6 +4,7 @@ ones.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import datetime
 import hashlib
@@ -15,10 +16,8 @@ from typing import Any
 import orjson
 
 from netinv_core.auth import permissions
-from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import CREATE
-from netinv_core.endpoint import Endpoint
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Change, Endpoint, UnitOfWork
 from netinv_extras.plans.document import PlannedObject
 from netinv_undo.differences import differences
 from netinv_undo.later_changes import changes_since_versions
@@ -57,7 +56,7 @@ def planned_changes(
     result = []
     numbers: dict[str, int] = {}
     for unmasked in changes:
-        change = dataclasses.replace(unmasked)
+        change = copy.copy(unmasked)
         change.mask()
         entry = _entry(uow, change, created, places.get((change.endpoint.label, change.key)))
         digest = _digest({name: value for name, value in entry.items() if name != "object_id"})

@@ -14,13 +14,12 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import MAX_FAULTY, Invalid
 from netinv_core.fields import Reference, Status, ToMany, generic_pairs
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
-from netinv_core.registry import Registry
 from netinv_core.tabular.identification import natural_key
+from netinv_core.types import Endpoint, Registry
 from netinv_core.write.list_differences import is_difference
 
 ABSENT, ID, OBJECTS, MATCH, WHOLE = "absent", "id", "objects", "match", "__all__"

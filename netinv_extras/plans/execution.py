@@ -12,13 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Invalid
 from netinv_core.fields import generic_pairs
 from netinv_core.read import listing
 from netinv_core.tabular import identification, row_order
 from netinv_core.tabular.row_order import Row, RowOrder
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_core.write.differing import differing
 from netinv_extras.plans.document import ID, WHOLE, DocumentErrors, PlannedObject

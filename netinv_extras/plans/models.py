@@ -15,7 +15,6 @@ from netinv_core import fields
 from netinv_core.auth import crypto
 from netinv_core.auth.models import User
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import (
@@ -31,12 +30,10 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.presentation import Presentation
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.tasks.retention import Retention, older_than
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write import dry_run, schema
-from netinv_core.write.draft import Draft
 from netinv_extras.plans import document, ownership
 from netinv_extras.plans.differences import PlannedChange, planned_changes
 from netinv_extras.plans.execution import execute
@@ -93,7 +90,7 @@ CHANGE_SCHEMA: dict[str, Any] = {
 }
 
 
-def _changes(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _changes(registry: Registry, endpoint: Endpoint) -> Field:
     """Returns the field ``changes``, which lists leave out."""
     info = ColumnInfo(kind="json")
     return fields.Value(

@@ -12,7 +12,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, table_of
 from netinv_core.models.columns import column
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras.plans.execution import Outcome
 
 

@@ -17,11 +17,11 @@ from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, table_of
 from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
 from netinv_core.read import filters, listing
-from netinv_core.read.plan import JoinedTable, Plan, Reader, named_objects
+from netinv_core.read.plans import named_objects
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, JoinedTable, Plan, Reader, UnitOfWork
 from netinv_core.write.delete import GenericCascade
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.draft import ALL
 from netinv_extras.content_types import referenced_objects, type_label
 from netinv_extras.relationships.models import (
     DESTINATION,
@@ -76,7 +76,7 @@ class AssociationDisplay(fields.Field):
         columns = {
             end: (plan.column(place, f"{end}_type"), plan.column(place, f"{end}_id")) for end in (SOURCE, DESTINATION)
         }
-        batches = {end: plan.load_generic("nested", *columns[end]) for end in columns}
+        batches = {end: plan.load_generic("nested", *columns[end], named_objects) for end in columns}
         name, type_ = plan.read(place, "relationship.display"), plan.read(place, "relationship.type")
 
         def display_of(row: Any, page: Any, end: str) -> str:

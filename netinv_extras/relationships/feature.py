@@ -6,14 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import Organizational
 from netinv_core.presentation import MenuSection
-from netinv_core.read.filters import Filter
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, Rule
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, Rule, UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.relationships import associations, field, filters, models, validation
 

@@ -10,17 +10,15 @@ from typing import Any
 import colander
 import sqlalchemy as sa
 
-from netinv_core import fields
+from netinv_core import fields, types
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.base import table_of
-from netinv_core.read.plan import JoinedTable, Plan, Reader, named_objects
+from netinv_core.read.plans import named_objects
 from netinv_core.resource import FieldFactory
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, JoinedTable, ListDifference, Plan, Reader, UnitOfWork
 from netinv_core.write import delete, list_differences, references, save
 from netinv_core.write.draft import Draft
-from netinv_core.write.list_differences import ListDifference
 from netinv_core.write.slugs import natural_key
 from netinv_extras.relationships import required
 from netinv_extras.relationships.associations import RelationshipAssociation
@@ -107,13 +105,13 @@ class SideObjects(fields.ToMany):
         assert relation.pairs is not None
         return relation.pairs()
 
-    def set_list(self, draft: Draft, items: list[Any]) -> None:
+    def set_list(self, draft: types.Draft, items: list[Any]) -> None:
         if len(items) > 1 and not self.side.many:
             draft.reject(NAME, too_many(self.side))
         else:
             draft.extra[NAME][self.side] = list(dict.fromkeys(items))
 
-    def reject(self, draft: Draft, errors: list[str]) -> None:
+    def reject(self, draft: types.Draft, errors: list[str]) -> None:
         draft.reject(NAME, *errors)
 
 
@@ -145,7 +143,7 @@ class Relationships(fields.Field):
         batch = plan.batch(lambda uow, rows: _represent(uow, label, [row[key] for row in rows]))
         return lambda row, page: page.batches[batch].get(row[key], {})
 
-    def accept(self, draft: Draft, value: Any) -> None:
+    def accept(self, draft: types.Draft, value: Any) -> None:
         self._check_null(value)
         if not isinstance(value, dict):
             raise colander.Invalid(None, unknown_relationship(value, self.endpoint))
@@ -168,7 +166,7 @@ class Relationships(fields.Field):
             if (key := str(entry["id"])) in slugs
         }
 
-    def differing(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> set[Any]:
+    def differing(self, uow: UnitOfWork, drafts: Sequence[types.Draft]) -> set[Any]:
         parsed = [Draft(draft.endpoint, draft.body, draft.before) for draft in drafts]
         for copy, draft in zip(parsed, drafts, strict=True):
             copy.extra[NAME] = draft.extra[NAME]
@@ -176,13 +174,13 @@ class Relationships(fields.Field):
         sides = {side for draft in parsed for side in draft.extra[NAME]}
         existing = association_ids(uow, sides, [draft.id for draft in parsed]) if sides else {}
 
-        def is_stored(draft: Draft) -> bool:
+        def is_stored(draft: types.Draft) -> bool:
             sent = draft.extra[NAME].items()
             return not draft.errors and all(set(ids) == {*existing.get((draft.id, side), ())} for side, ids in sent)
 
         return {draft.id for draft in parsed if not is_stored(draft)}
 
-    def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    def store(self, uow: UnitOfWork, drafts: Sequence[types.Draft]) -> None:
         sent = {
             (draft.id, side): set(other_ids)
             for draft in drafts
@@ -192,7 +190,7 @@ class Relationships(fields.Field):
             self._store(uow, drafts, sent)
         required.check_after_write(uow, self.endpoint.label, drafts, association_ids)
 
-    def _store(self, uow: UnitOfWork, drafts: Sequence[Draft], sent: Mapping[tuple[Any, Side], set[Any]]) -> None:
+    def _store(self, uow: UnitOfWork, drafts: Sequence[types.Draft], sent: Mapping[tuple[Any, Side], set[Any]]) -> None:
         """Makes the associations of objects at sides those that were sent."""
         system = uow.as_system()
         existing = association_ids(uow, {side for _, side in sent}, {key for key, _ in sent})
@@ -208,7 +206,7 @@ class Relationships(fields.Field):
         _create_missing(system, drafts, existing, differences)
 
 
-def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[types.Draft]) -> None:
     """Parses the values that drafts have in ``extra``, and replaces them by the ids of objects by side."""
     if not drafts:
         return
@@ -224,7 +222,7 @@ def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> Non
 
 
 def _parse(
-    endpoint: Endpoint, fields_by_side: Mapping[Side, SideObjects], draft: Draft, sent: Mapping[str, Any]
+    endpoint: Endpoint, fields_by_side: Mapping[Side, SideObjects], draft: types.Draft, sent: Mapping[str, Any]
 ) -> None:
     """Validates the shape of the sent value and queues its objects for the batch resolution of references."""
     for slug, value in sent.items():
@@ -243,7 +241,7 @@ def _parse(
                     _parse_side(draft, fields_by_side[sides[name]], value[name])
 
 
-def _parse_side(draft: Draft, field: SideObjects, value: Any) -> None:
+def _parse_side(draft: types.Draft, field: SideObjects, value: Any) -> None:
     """Adds the objects sent for a side, or the change of its list, to the references; rejects malformed ones."""
     side = field.side
     if not isinstance(value, dict) or "objects" not in value:
@@ -265,7 +263,7 @@ def _parse_side(draft: Draft, field: SideObjects, value: Any) -> None:
         draft.add_references(field, objects)
 
 
-def _differences_by_place(drafts: Sequence[Draft]) -> dict[tuple[Any, Side], ListDifference]:
+def _differences_by_place(drafts: Sequence[types.Draft]) -> dict[tuple[Any, Side], ListDifference]:
     """The sides that were sent as differences, by object and side.
 
     Only what they name is created or removed: associations may be changed from their other end meanwhile.
@@ -279,13 +277,13 @@ def _differences_by_place(drafts: Sequence[Draft]) -> dict[tuple[Any, Side], Lis
 
 
 def _create_missing(
-    uow: UnitOfWork, drafts: Sequence[Draft], existing: AssociationIds, differences: Mapping[Any, ListDifference]
+    uow: UnitOfWork, drafts: Sequence[types.Draft], existing: AssociationIds, differences: Mapping[Any, ListDifference]
 ) -> None:
     """Creates the associations that drafts ask for and that do not exist. An error is reported on its draft.
 
     :raises Invalid: if an association breaks a database constraint
     """
-    bodies: dict[tuple[Any, Any, Any], tuple[Draft, dict[str, Any]]] = {}
+    bodies: dict[tuple[Any, Any, Any], tuple[types.Draft, dict[str, Any]]] = {}
     for draft in drafts:
         for side, other_ids in draft.extra.get(NAME, {}).items():
             difference = differences.get((draft.id, side))
@@ -306,7 +304,7 @@ def _create_missing(
                 draft.reject(NAME, *[error_text(messages) for messages in errors.values()])
 
 
-def _association_body(draft: Draft, side: Side, source: Any, destination: Any) -> dict[str, Any]:
+def _association_body(draft: types.Draft, side: Side, source: Any, destination: Any) -> dict[str, Any]:
     """Returns the body that creates an association of the draft's object."""
     return {
         "relationship": str(side.relationship_id),

@@ -6,10 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.read.filters import Condition, Filter
 from netinv_core.read.name_lookup import NameQuery, ids_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.relationships.sides import Side, relation_of, sides_of
 
 PREFIX = "cr_"

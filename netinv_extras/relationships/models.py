@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import (
@@ -29,8 +28,7 @@ from netinv_core.models.columns import (
 )
 from netinv_core.read import filters
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_extras import saved_filters
 from netinv_extras.content_types import type_label
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 from netinv_extras.relationships.models import NAME, matching
 from netinv_extras.relationships.sides import Side, sides_of
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
 from netinv_core.read import relations
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras.relationships.associations import RelationshipAssociation
 from netinv_extras.relationships.models import (
     DESTINATION,

@@ -28,10 +28,9 @@ from netinv_core.models.columns import (
     required_text,
 )
 from netinv_core.read import listing
-from netinv_core.registry import Registry
 from netinv_core.resource import Resource, reverse_fk
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Draft, Registry, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_extras import allowed_files
 
 ACCESS_TYPES = Choices.of(

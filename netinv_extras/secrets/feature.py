@@ -11,7 +11,7 @@ from netinv_core.app import Feature
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_extras import allowed_files, secrets
 
 feature = Feature(

@@ -14,10 +14,8 @@ from netinv_core.errors import Conflict
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
 from netinv_core.models.columns import PROTECT, color, column_info, foreign_key, required_text, slug, text
-from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write.slugs import slugify
 from netinv_extras.content_types import used_types_stay
 from netinv_extras.standard_statuses import STANDARD

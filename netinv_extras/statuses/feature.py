@@ -5,7 +5,7 @@ from __future__ import annotations
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras import statuses
 
 feature = Feature(

@@ -9,21 +9,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields
+from netinv_core import fields, types
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Base, Organizational, Primary
 from netinv_core.models.columns import Description, Name, color, column
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, relations
-from netinv_core.read.plan import JoinedTable, Plan, Reader, nested_fields
-from netinv_core.registry import Registry
+from netinv_core.read.plan import Plan, nested_fields
 from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Draft, Endpoint, Field, JoinedTable, Reader, Registry, UnitOfWork
 from netinv_core.write.delete import GenericCascade
-from netinv_core.write.draft import Draft
 from netinv_extras.content_types import used_types_stay
 
 
@@ -83,7 +80,7 @@ def _can_be_tagged(registry: Registry, label: str) -> bool:
     return endpoint is None or issubclass(endpoint.model, Primary)
 
 
-def _tag_types(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _tag_types(registry: Registry, endpoint: Endpoint) -> Field:
     return TagTypes(name="content_types", table=tag_types, registry=registry, required=True, allowed=_can_be_tagged)
 
 
@@ -130,7 +127,7 @@ class Tags(fields.ToMany):
     def pairs(self) -> Any:
         return pairs(self.endpoint)
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
         tag, assigned = self.registry["extras.tag"], pairs(place.endpoint)
         inner = Plan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
         nested = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import Primary
 from netinv_core.presentation import MenuSection
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory
+from netinv_core.types import Endpoint, FieldFactory, Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_extras import tags
 from netinv_extras.config_contexts.scopes import Scope

@@ -10,13 +10,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Customizable, Organizational, table_of
 from netinv_core.models.columns import Description, boolean, column, integer, required_text, slug, text
-from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, JoinedTable, Plan, Reader, UnitOfWork
 from netinv_extras.content_types import content_type_parameter, type_label
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.objects import ObjectLoader

@@ -12,7 +12,6 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.http import list_files, media_types
 from netinv_core.http.list_formats import ListFormat
@@ -20,7 +19,7 @@ from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.export_templates import ExportTemplate

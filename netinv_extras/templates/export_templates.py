@@ -10,15 +10,12 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.http import media_types
 from netinv_core.models.associations import unique_set, unique_together
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import Description, column, required_text, text, unique_copy
-from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, generic_fk
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_extras.config_contexts.schemas import may_own, schema_display_name
 from netinv_extras.content_types import (
     content_type_choice,
@@ -58,7 +55,7 @@ class ExportTemplate(Organizational):
     file_extension: Mapped[str] = text(15, "Extension to append to the rendered filename", label="File extension")
 
 
-def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
+def _display(registry: Registry, endpoint: Endpoint) -> Field:
     def display_name(content_type: str, name: str, owner: dict[str, Any] | None) -> str:
         return schema_display_name(f"{name_of(registry, content_type)}: {name}", owner)
 

@@ -7,13 +7,11 @@ from typing import Any
 
 from netinv_core import settings
 from netinv_core.app import Feature
-from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.models.base import Customizable, Organizational
 from netinv_core.presentation import MenuSection
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory
+from netinv_core.types import Endpoint, FieldFactory, Registry
 from netinv_extras.git.sync import ContentKind
 from netinv_extras.templates import computed_fields, custom_links, export, export_templates
 

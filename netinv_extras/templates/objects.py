@@ -18,10 +18,10 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.templates.renderer.values import HIDDEN, Label, ObjectRef, ObjectRefs, Shown, encode
 from netinv_extras.templates.sandbox import RenderError
 
@@ -151,7 +151,7 @@ class ObjectBatch:
 
     def _represented(self, name: str) -> dict[Any, Any]:
         """Returns a member of the objects' representations, by id."""
-        plan = self.endpoint.plan("full", frozenset(self.endpoint.fields) - {name})
+        plan = plan_of(self.endpoint, "full", frozenset(self.endpoint.fields) - {name})
         return {key: members[name] for key, members in plan.fetch(self.context, self._keys)}
 
     def _referred(self, field: fields.Reference) -> dict[Any, Any]:
@@ -172,7 +172,7 @@ class ObjectBatch:
         batch = self._add_batch(target, (other for listed in keys.values() for other in listed), open=open)
         return {key: batch.objects(keys.get(key, ())) for key in self._keys}
 
-    def _labels(self, field: fields.Field) -> dict[Any, Label]:
+    def _labels(self, field: Field) -> dict[Any, Label]:
         """Returns the values of ``get_<choice>_display()``: the label of a choice or the name of a status."""
         if not isinstance(field, fields.Choice | fields.Status):
             raise AttributeError(field.name)

@@ -17,9 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
 from netinv_core.caches import CacheCounts
-from netinv_core.resource import Rule
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_extras.templates import renderer_pool
 from netinv_extras.templates.renderer.values import encode
 

@@ -10,10 +10,9 @@ from urllib.parse import urlencode
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
 from netinv_core.net.urls import is_link, is_link_or_path
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.jobs.buttons import JobButton, job_button_types
 from netinv_extras.templates import sandbox

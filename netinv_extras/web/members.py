@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, UnitOfWork
 
 FACT_GROUPS = "netinv_extras:web/templates/fact_groups.jinja2"
 
 
 def member(uow: UnitOfWork, endpoint: Endpoint, name: str, key: Any) -> Any:
     """A field of an object that is read on request only."""
-    plan = endpoint.plan("full", frozenset(endpoint.fields) - {name})
+    plan = plan_of(endpoint, "full", frozenset(endpoint.fields) - {name})
     return next((representation[name] for _, representation in plan.fetch(uow, [key])), {})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Field
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.content_types import TypeLabel
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey, type_choices
 

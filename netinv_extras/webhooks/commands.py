@@ -18,7 +18,7 @@ from netinv_core.changelog import sequence
 from netinv_core.db.engine import in_parameter
 from netinv_core.environment import Environment
 from netinv_core.models.base import now, table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks import deliveries
 from netinv_extras.webhooks import replay as replaying
 from netinv_extras.webhooks.deliveries import FAILED, STATES, WebhookAttempt, WebhookDelivery

@@ -18,7 +18,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ACTIONS
 from netinv_core.db.engine import in_parameter, lock_rows
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, NotFound
 from netinv_core.http import views
 from netinv_core.http.actions import documented
@@ -28,10 +27,11 @@ from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import NUMBER
+from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource, batch_loaded
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.retention import Retention, older_than
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import content_type_pair
 from netinv_extras.webhooks.models import DELIVER, Webhook
 
@@ -165,7 +165,7 @@ def retry(request: Request) -> dict[str, Any]:
         raise Conflict(f"Only a failed delivery is sent again; this one is {row['state']}.")
     requeue(uow, [_table.c.id == key])
     permissions.verify(uow, endpoint, "change", [key])
-    return endpoint.plan().represent(uow, [key])[0]
+    return plan_of(endpoint).represent(uow, [key])[0]
 
 
 @documented({"type": "object", "properties": {"retried": {"type": "integer"}}, "required": ["retried"]}, status=200)

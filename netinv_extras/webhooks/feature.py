@@ -10,17 +10,14 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import settings
 from netinv_core.app import Feature
-from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.recorder import RelatedInsert
-from netinv_core.endpoint import Endpoint
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.metrics import Sample
 from netinv_core.presentation import MenuEntry, MenuSection
-from netinv_core.registry import Registry
 from netinv_core.tasks.queue import Task
 from netinv_core.tasks.retention import Retention
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Change, Endpoint, Registry, UnitOfWork
 from netinv_core.write.dry_run import Effects
 from netinv_extras import allowed_files
 from netinv_extras.webhooks import deliveries, enqueue, models, stats

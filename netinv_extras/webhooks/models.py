@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.auth.identity import lock_configuration
+from netinv_core.auth.configuration_version import lock_configuration
 from netinv_core.changelog.masking import MASK, credential_name
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table
@@ -26,11 +26,10 @@ from netinv_core.models.columns import (
 )
 from netinv_core.net.urls import split_url
 from netinv_core.presentation import Presentation
-from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.tasks import queue as task_queue
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.types import Draft, Registry, UnitOfWork
+from netinv_core.write.draft import ALL
 from netinv_extras import allowed_files
 from netinv_extras.content_types import name_of
 from netinv_extras.templates import sandbox

@@ -22,12 +22,10 @@ from netinv_core import fields as kinds
 from netinv_core.auth import crypto
 from netinv_core.changelog.masking import SHORTEST, credential_name
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
-from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.net.urls import split_url
-from netinv_core.registry import Registry
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras import allowed_files
 from netinv_extras.custom_fields.field import CustomFields
 from netinv_extras.templates.sandbox import Limits, RenderError, RendererUnavailable, Rendering, render

@@ -16,7 +16,7 @@ from netinv_core.changelog.models import CREATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks import payload
 from netinv_extras.webhooks.models import EVENTS, mask_url, webhook_types
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks import enqueue
 from netinv_extras.webhooks.models import DELIVER, Webhook
 

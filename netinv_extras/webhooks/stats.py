@@ -13,7 +13,7 @@ from netinv_core.auth import permissions
 from netinv_core.errors import Denied
 from netinv_core.http.metrics import Sample
 from netinv_core.models.base import now, table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, STATES, WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.auth.account import ANONYMOUS
 from netinv_core.db.engine import session_factory
 from netinv_core.models.base import now
-from netinv_core.registry import Registry
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.telemetry import log_context
 from netinv_core.telemetry.tracing import tracing_of
+from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import payload
 from netinv_extras.webhooks.claims import SUSPECT

@@ -9,10 +9,10 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError, error_text
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
+from netinv_core.types import Endpoint
 from netinv_ipam import allocation
 from netinv_ipam.free_space import free_addresses, free_blocks, network_text
 from netinv_ipam.taken_space import ADDRESSES, EVERYWHERE, NETWORKS, Taken, children, shown_scope

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import CASCADE, PROTECT, SET_NULL, column_info
-from netinv_core.registry import Registry
+from netinv_core.types import Endpoint, Registry
 from netinv_testing.cases import Case, check, writable
 from netinv_testing.samples import NoSample, as_written
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.http.actions import actions_of
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
+from netinv_core.types import Endpoint
 from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_testing.cases import Case, check
 from netinv_testing.client import NOTHING
@@ -90,8 +90,8 @@ class Fuzzer:
     def structure(self, name: str) -> Any:
         """A value made for a field: attributes of what it refers to, or of any resource in its other forms."""
         field = self.case.endpoint.fields.get(name)
-        target = getattr(field, "target", None) if field is not None else None
-        if not isinstance(target, Endpoint):
+        target: Endpoint | None = getattr(field, "target", None)
+        if target is None:
             target = self.choose.choice(list(self.case.registry.endpoints.values()))
         attributes = self.attributes(target)
         return self.choose.choice((attributes, [attributes], {name: attributes}))

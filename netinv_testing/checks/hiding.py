@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_testing.cases import Case, check
 
 SOME = 6

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.models.types import Packed, Timestamp
-from netinv_core.read.filters import Filter
+from netinv_core.types import Filter
 from netinv_testing.cases import Case, check
 
 # For each kind, notations of one value, which find the same, and values that are refused.

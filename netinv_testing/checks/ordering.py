@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netinv_core import fields
+from netinv_core.read.ordering import orderings_of
 from netinv_testing.cases import Case, check
 
 
@@ -20,7 +21,7 @@ def lists_are_ordered_by_every_name_they_offer(case: Case) -> None:
     created = [case.filled(), *case.make_many(4 if case.endpoint.resource.writable else 2)]
     ids = {item["id"] for item in created}
     shown = set(case.shown_names())
-    for name in case.drawn(sorted(case.endpoint.orderings)):
+    for name in case.drawn(sorted(orderings_of(case.endpoint))):
         ascending, descending = _ordered(case, created, name), _ordered(case, created, f"-{name}")
         assert {item["id"] for item in ascending} == {item["id"] for item in descending} == ids, name
         if name not in shown or not isinstance(case.endpoint.fields[name], fields.Value | fields.Count):
@@ -36,7 +37,7 @@ def several_names_make_one_order(case: Case) -> None:
     """References are followed by a dot and a name of theirs; the id decides between equals; the count is the same."""
     created = case.make_many(3)
     references = [name for name, field in case.endpoint.fields.items() if isinstance(field, fields.Reference)]
-    dotted = [f"-{name}.id" for name in references if name in case.endpoint.orderings]
+    dotted = [f"-{name}.id" for name in references if name in orderings_of(case.endpoint)]
     ids = {item["id"] for item in created}
     for ordering in (",".join([*dotted[:6], "-id"]), "id", "id,-id"):
         page = case.list_of(created, limit=2, ordering=ordering)
@@ -63,5 +64,5 @@ def unknown_orderings_are_refused(case: Case) -> None:
         message = case.api.get(case.path, {"ordering": ordering, "limit": 1}, status=400)
         assert list(message) == ["ordering"]
         if ordering == "no_such_field":
-            assert all(name in message["ordering"][0] for name in case.endpoint.orderings)
-    assert case.api.options(case.path)["ordering"] == sorted(case.endpoint.orderings)
+            assert all(name in message["ordering"][0] for name in orderings_of(case.endpoint))
+    assert case.api.options(case.path)["ordering"] == sorted(orderings_of(case.endpoint))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from netinv_core.read.ordering import orderings_of
 from netinv_testing.cases import Case, check
 
 
@@ -24,7 +25,7 @@ def cursors_lead_through_the_list(case: Case) -> None:
     """In the usual order and in others, with and without nulls; two pages back, and again to the end."""
     created = [case.filled(), *case.make_many(4 if case.endpoint.resource.writable else 2)]
     query = {"id": [item["id"] for item in created], "limit": 2}
-    names = sorted(case.endpoint.orderings)
+    names = sorted(orderings_of(case.endpoint))
     for ordering in ("", ",".join(names[::3][:8]), ",".join(f"-{name}" for name in names[1::3][:8])):
         ordered = {**query, "ordering": ordering}
         whole = [item["id"] for item in case.api.get(case.path, {**ordered, "limit": 0})["results"]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.http.methods import PERMISSIONS
+from netinv_core.types import Endpoint
 from netinv_testing.cases import Case, check, writable
 
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}

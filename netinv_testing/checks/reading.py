@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.versions import SUPPORTED
 from netinv_core.models.columns import column_info
 from netinv_core.read.records import nested_fields
+from netinv_core.types import Endpoint, Field
 from netinv_testing.cases import Case, check
 
 
@@ -39,7 +39,7 @@ def a_list_is_paged_in_a_total_order(case: Case) -> None:
     assert {item["id"] for item in result} == {item["id"] for item in created}
 
 
-def _confidential(endpoint: Endpoint) -> list[fields.Field]:
+def _confidential(endpoint: Endpoint) -> list[Field]:
     return [field for field in endpoint.writable.values() if field.confidential] if endpoint.resource.writable else []
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
+from netinv_core.types import Endpoint
 from netinv_testing.cases import Case, check
 
 

@@ -10,7 +10,7 @@ from pyramid.response import Response
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
 from netinv_core.labels import plural_of
-from netinv_core.read.plan import Plan
+from netinv_core.read.plans import plan_of
 from netinv_core.write import save
 from netinv_web import notices
 from netinv_web.account import forms
@@ -26,7 +26,7 @@ def show(request: Request) -> Response:
     """The profile; its form changes the fields that need no permission on accounts."""
     uow = request.uow
     endpoint = uow.registry["users.user"]
-    plan: Plan = endpoint.plan()
+    plan = plan_of(endpoint)
     (account,) = plan.represent(uow, [uow.identity.user_id])
     controls = [
         control for name in OWN_FIELDS if (control := control_of(uow, endpoint, endpoint.writable[name])) is not None

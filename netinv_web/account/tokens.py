@@ -10,11 +10,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Invalid
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_web import notices
 from netinv_web.account import forms

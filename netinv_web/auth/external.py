@@ -9,10 +9,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import external_users
+from netinv_core.auth.account import ANONYMOUS
 from netinv_core.auth.audit import audit
-from netinv_core.auth.identity import ANONYMOUS
-from netinv_core.auth.providers import ExternalUser, IdentityProvider
-from netinv_core.registry import Registry
+from netinv_core.auth.providers import ExternalUser, IdentityProvider, providers_of
+from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_web.auth import sessions
 from netinv_web.pages import local_path, see_other
@@ -39,7 +39,7 @@ def sign_in(request: Request, user: ExternalUser, following: str, data: Mapping[
 
 def provider_of(registry: Registry, session: sessions.CurrentSession) -> IdentityProvider | None:
     """The provider of a session; ``None`` for that of a password, and of a provider that is not there any more."""
-    return registry.identity_providers.get(session.provider)
+    return providers_of(registry).get(session.provider)
 
 
 def sign_out_url(request: Request, session: sessions.CurrentSession) -> str:

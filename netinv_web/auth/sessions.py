@@ -21,8 +21,10 @@ from pyramid.request import Request
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import crypto
-from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, account_row, identity_of
+from netinv_core.auth.account import Identity
+from netinv_core.auth.identity import IDENTITY_COLUMNS, account_row, identity_of
 from netinv_core.auth.models import User
+from netinv_core.auth.providers import providers_of
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
@@ -30,10 +32,8 @@ from netinv_core.http.mount import HOST_COOKIE, mount_of
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
 from netinv_core.models.types import LongText
-from netinv_core.registry import Registry
 from netinv_core.tasks.retention import Retention
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Registry, UnitOfWork
 
 USE_INTERVAL = datetime.timedelta(minutes=5)  # the time of the last request is stored at most this often
 CROSS_SITE = "This request was sent by another site. Open netinv itself, and repeat what you did there."
@@ -151,7 +151,7 @@ def _is_over(row: Any, settings: Mapping[str, Any]) -> bool:
 def _is_proven(request: Request, session: CurrentSession) -> bool:
     """True if the identity provider of a session is there, and the request still proves its user where requests do."""
     registry: Registry = request.registry.netinv
-    provider = registry.identity_providers.get(session.provider)
+    provider = providers_of(registry).get(session.provider)
     if provider is None or provider.from_request is None:
         return provider is not None
     user = provider.from_request(request)

@@ -16,7 +16,7 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.auth import identity, passwords
 from netinv_core.auth.audit import audit_after_commit
-from netinv_core.auth.providers import ExternalUser
+from netinv_core.auth.providers import ExternalUser, providers_of
 from netinv_core.errors import Denied, RequestError
 from netinv_web.auth import external, replay, sessions
 from netinv_web.pages import form_of, local_path, page, query_text, see_other
@@ -32,7 +32,7 @@ def show(request: Request) -> Response:
     if sessions.from_cookie(request) is not None:
         return see_other(following)
     if "next" in request.uow.query:  # not after a sign-out, which leads to this page without it
-        for provider in request.registry.netinv.identity_providers.values():
+        for provider in providers_of(request.registry.netinv).values():
             user = provider.from_request(request) if provider.from_request is not None else None
             if user is not None:
                 return _signed_in_externally(request, user, following)
@@ -58,7 +58,7 @@ def keep_form(request: Request, form: replay.KeptForm) -> Response:
 
 def sign_in_form(request: Request, following: str, error: str = "", status: int = 200, **values: Any) -> Response:
     registry = request.registry.netinv
-    found = registry.identity_providers.values()
+    found = providers_of(registry).values()
     defaults = {
         "following": following,
         "error": error,

@@ -10,10 +10,9 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, RequestError
 from netinv_core.labels import plural_of, title_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_core.write.dry_run import dry_run
 from netinv_web import notices

@@ -9,10 +9,10 @@ from typing import Any
 
 import colander
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
-from netinv_core.fields import Field, Image, errors_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.fields import Image, errors_of
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_core.write.list_differences import ADD, REMOVE
 from netinv_web.bulk.selection import Members
 from netinv_web.forms import form as forms
@@ -122,7 +122,7 @@ def fields_of(
     if not names:
         return {}
     without = frozenset(endpoint.fields.keys() - set(names) - {"id"})
-    return dict(endpoint.plan("full", without).fetch(uow, keys))
+    return dict(plan_of(endpoint, "full", without).fetch(uow, keys))
 
 
 def _entered(control: Control, members: Members) -> BulkControl:

@@ -14,13 +14,14 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.fields import cell_items
 from netinv_core.http.multipart import MAX_MEMBERS
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
+from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import join_items
+from netinv_core.types import Endpoint
 from netinv_web.bulk.editing import CONFLICT, INVALID, applied, apply_updates, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates
 from netinv_web.bulk.selection import ALL, APPLY, PREVIEW, ROW, STEP, Members, Selection, members_of, selected
@@ -197,7 +198,7 @@ def _rows(
     names = [control.name for control in template]
     uow, sent = request.uow, _by_row(members, names)
     fields = ALWAYS | {name.partition(".")[0] for name in names}
-    items = dict(endpoint.plan("full", frozenset(endpoint.fields.keys() - fields)).fetch(uow, selection.keys))
+    items = dict(plan_of(endpoint, "full", frozenset(endpoint.fields.keys() - fields)).fetch(uow, selection.keys))
     versions = {
         key: (items[key], last_text(sent.get(str(key), {}), forms.VERSION)) for key in selection.keys if key in items
     }

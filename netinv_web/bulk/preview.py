@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, RequestError
 from netinv_core.labels import label_of, label_of_name
+from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import text_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import Preview, dry_run
 from netinv_core.write.item_results import FAILED, UPDATED, ItemResult, write_each
@@ -162,7 +162,7 @@ def messages_of(entry: Any) -> list[str]:
 
 def names_of(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, str]:
     """The names of objects by id; one statement."""
-    nested = endpoint.plan("nested").fetch(uow, keys) if keys else ()
+    nested = plan_of(endpoint, "nested").fetch(uow, keys) if keys else ()
     return {key: str(item.get("display") or key) for key, item in nested}
 
 

@@ -8,10 +8,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core import patterns
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import NotFound
-from netinv_core.fields import Choice, Field, Value
-from netinv_core.uow import UnitOfWork
+from netinv_core.fields import Choice, Value
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_web.bulk.editing import INVALID, applied, apply_updates, named_objects, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates
 from netinv_web.bulk.selection import APPLY, PREVIEW, STEP, Members, Selection, members_of, selected
@@ -84,7 +84,7 @@ def _bodies(uow: UnitOfWork, endpoint: Endpoint, selection: Selection, members: 
     if is_pattern:
         patterns.check(find)
     without = frozenset(endpoint.fields.keys() - {NAME, "id"})
-    items = dict(endpoint.plan("full", without).fetch(uow, selection.keys))
+    items = dict(plan_of(endpoint, "full", without).fetch(uow, selection.keys))
     names = {key: items[key][NAME] for key in selection.keys if key in items and items[key][NAME]}
     if is_pattern:
         renamed = uow.pattern_budget.substitute(find, replacement, list(names.values()))

@@ -13,10 +13,10 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.http import bodies, multipart
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
+from netinv_core.types import Endpoint
 from netinv_web.forms.form import last_text
 from netinv_web.lists.list_query import ListQuery, query_of
 from netinv_web.paths import page_path

@@ -7,9 +7,8 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.tabular import rows
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_web.bulk.preview import Difference, Errors, attempt, differences_of, messages_of

@@ -10,10 +10,9 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound, RequestError
 from netinv_core.labels import plural_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web import notices
 from netinv_web.background import Arguments, Background, Progress, State, Task, background_of
 from netinv_web.bulk.preview import errors_by_key, messages_of

@@ -8,12 +8,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import BadRequest
 from netinv_core.http import bodies
 from netinv_core.tabular import cells, delimited, identification, row_order, rows, yaml_documents
 from netinv_core.tabular.row_order import Row, RowOrder
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.lists.columns import presentation_of
 
 CSV, TSV, JSON, YAML = "csv", "tsv", "json", "yaml"

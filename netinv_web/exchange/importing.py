@@ -12,14 +12,12 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import BadRequest, Denied, NotFound, RequestError
-from netinv_core.fields import Field
 from netinv_core.http.list_files import file_name
 from netinv_core.http.media import SEALED
 from netinv_core.labels import label_of
 from netinv_core.tabular import delimited, identification
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_core.write import references
 from netinv_web import notices
 from netinv_web.bulk.editing import INVALID

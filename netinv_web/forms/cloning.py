@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import column_info
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.types import Endpoint
 
 
 @cached_in_registry

@@ -10,12 +10,12 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
+from netinv_core import uow as units
 from netinv_core.errors import Conflict, Invalid, error_text
 from netinv_core.http.views import key_of
 from netinv_core.labels import plural_of, title_of
 from netinv_core.read.listing import detail
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete
 from netinv_core.write.dry_run import dry_run
 from netinv_web import notices
@@ -71,7 +71,7 @@ def trial(request: Request) -> Iterator[UnitOfWork]:
     """A unit of work beside that of a GET, which only reads; it is never committed."""
     uow = request.uow
     with request.registry.netinv_sessions() as session:
-        yield UnitOfWork(uow.registry, session, uow.identity, uow.base, writing=True)
+        yield units.UnitOfWork(uow.registry, session, uow.identity, uow.base, writing=True)
         session.rollback()
 
 

@@ -14,13 +14,12 @@ import colander
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, explained
-from netinv_core.fields import Field, GenericForeignKey, errors_of
+from netinv_core.fields import GenericForeignKey, errors_of
 from netinv_core.read.listing import detail
-from netinv_core.read.plan import named_objects
+from netinv_core.read.plans import named_objects
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_web.forms import pickers
 from netinv_web.forms.control_values import ABSENT, fill, is_upload, member, put, texts_of, value_of
 from netinv_web.forms.controls import Control, Members, controls_of

@@ -9,8 +9,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_undo.later_changes import FieldChange, changes_since_versions
 from netinv_web.forms.control_values import ABSENT, fill, member, put, texts_of
 from netinv_web.forms.controls import Control

@@ -14,10 +14,10 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.fields import cell_items
 from netinv_core.read.plan import fetch_together
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import plan_of
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.forms.control_values import reference_of
 from netinv_web.forms.controls import Control
 from netinv_web.menu import may
@@ -90,7 +90,7 @@ def _first_keys(uow: UnitOfWork, targets: Sequence[Endpoint]) -> dict[Endpoint, 
 
 def _nested(uow: UnitOfWork, keys: Mapping[Endpoint, Iterable[Any]]) -> dict[Endpoint, Objects]:
     """The nested representations of objects by id that the user may view: one statement."""
-    requests = [(target.plan("nested"), list(items)) for target, items in keys.items() if items]
+    requests = [(plan_of(target, "nested"), list(items)) for target, items in keys.items() if items]
     targets = [target for target, items in keys.items() if items]
     objects: dict[Endpoint, Objects] = {}
     together = [index for index, target in enumerate(targets) if target.key_type is uuid.UUID]

@@ -11,9 +11,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, RequestError
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_web.forms.control_values import is_upload

@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, RequestError
 from netinv_core.http import multipart
 from netinv_core.http.views import key_of
 from netinv_core.labels import label_of, title_of
 from netinv_core.read import listing
+from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_web import notices
 from netinv_web.forms import form as forms

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_web import frame, notices, preferences
 from netinv_web.lists import list_defaults

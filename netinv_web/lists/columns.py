@@ -9,14 +9,13 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Field
 from netinv_core.labels import label_of, label_of_name
 from netinv_core.packages import errors_of
 from netinv_core.presentation import Presentation, merged
 from netinv_core.read.filters import dynamic_filters
+from netinv_core.read.ordering import orderings_of
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, UnitOfWork
 
 MAX_DERIVED = 7
 MAX_COLUMNS = 40
@@ -147,5 +146,5 @@ def column_of(endpoint: Endpoint, field: Field) -> Column:
     numeric = isinstance(field, fields.Count) or (
         isinstance(field, fields.Value) and not isinstance(field, fields.Choice) and field.python_type in NUMBERS
     )
-    ordering = field.name if field.name in endpoint.orderings else ""
+    ordering = field.name if field.name in orderings_of(endpoint) else ""
     return Column(field, label_of(field), ordering, numeric)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from netinv_core.endpoint import Endpoint
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.forms.form import writable_fields
 from netinv_web.lists.columns import Column, naming_field
 from netinv_web.menu import may

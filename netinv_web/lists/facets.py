@@ -6,14 +6,13 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from netinv_core import fields
-from netinv_core.endpoint import Endpoint
+from netinv_core import fields, types
 from netinv_core.labels import label_of
 from netinv_core.read.filters import NULL
 from netinv_core.read.lookups import convert
-from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet, fetch_together
+from netinv_core.read.plan import Plan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, JoinedTable, RowSet, UnitOfWork
 from netinv_web.lists import facet_counts
 from netinv_web.lists.columns import default_columns, presentation_of
 from netinv_web.lists.list_query import ListQuery
@@ -81,7 +80,7 @@ def facets_of(
 def _plan(endpoint: Endpoint, natural: str) -> Plan:
     """The plan that reads the display name of objects, and their value in queries."""
 
-    def build(plan: Plan, place: JoinedTable) -> Any:
+    def build(plan: types.Plan, place: JoinedTable) -> Any:
         display, value = plan.read(place, "display"), plan.column(place, natural)
 
         def read(row: Row, page: RowSet) -> tuple[str, str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.labels import label_of, label_of_name
 from netinv_core.read import filters
-from netinv_core.read.filters import NULL, Filter
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.filters import NULL
+from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_web.lists.columns import CUSTOM_FIELD_PREFIX
 from netinv_web.lists.filter_text import SEARCH
 from netinv_web.lists.list_query import ListQuery

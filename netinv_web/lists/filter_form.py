@@ -12,10 +12,9 @@ from pyramid.request import Request
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
-from netinv_core.read.filters import NULL, Filter
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.filters import NULL
+from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_core.write import references
 from netinv_web.forms.controls import Control
 from netinv_web.lists import filter_text

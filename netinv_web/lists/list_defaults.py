@@ -11,8 +11,7 @@ from sqlalchemy.orm import Mapped
 from netinv_core.models.base import ChangeLogged, table_of
 from netinv_core.models.columns import column, json_document
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, UnitOfWork
 
 LABEL = "web.listdefault"
 

@@ -9,14 +9,13 @@ from urllib.parse import urlencode
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
 from netinv_core.http import versions
 from netinv_core.labels import description_of
 from netinv_core.read import listing, ordering
 from netinv_core.read.listing import Slice
 from netinv_core.read.parameters import look_up_names, parse_parameters
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web import frame
 from netinv_web.extensions import Export, items_for
 from netinv_web.lists import editing, facets, filter_text, saved_views, view_pages

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from netinv_core import types
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
-from netinv_core.read.filters import NULL, Filter, RelatedFilter
+from netinv_core.read.filters import NULL
 from netinv_core.read.lookups import convert
-from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet, fetch_together
+from netinv_core.read.plan import Plan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Filter, JoinedTable, RowSet, UnitOfWork
 
 Names = Mapping[tuple[str, str], str]
 
@@ -21,7 +21,7 @@ Names = Mapping[tuple[str, str], str]
 def _plan(endpoint: Endpoint, attribute: str) -> Plan:
     """The plan that reads the display names of objects by a column."""
 
-    def build(plan: Plan, place: JoinedTable) -> Any:
+    def build(plan: types.Plan, place: JoinedTable) -> Any:
         display, key = plan.read(place, "display"), plan.column(place, "id")
 
         def read(row: Row, page: RowSet) -> str:
@@ -65,7 +65,7 @@ def names_of(uow: UnitOfWork, endpoint: Endpoint, used: Sequence[tuple[Filter, S
     }
 
 
-def _attributes(relation: RelatedFilter, target: Endpoint) -> list[str]:
+def _attributes(relation: types.RelatedFilter, target: Endpoint) -> list[str]:
     return [*(["id"] if relation.ids else []), *relation.name_columns(target)]
 
 

@@ -11,7 +11,7 @@ from pyramid.request import Request
 from netinv_core.errors import NotFound
 from netinv_core.labels import plural_of
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_web import frame, preferences
 from netinv_web.lists.saved_views import SavedView, own_and_shared
 from netinv_web.menu import may

@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.http.mount import url_of
-from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plan import Row
+from netinv_core.read.plans import custom_plan
+from netinv_core.types import Endpoint, JoinedTable, Plan, RowSet, UnitOfWork
 from netinv_web.cells import CellReader, cell, name_cell, text_markup
 from netinv_web.extensions import Tab, may_further
 from netinv_web.lists.columns import Column
@@ -40,7 +40,7 @@ def rows_of(
 
         return read_row
 
-    plan = endpoint.custom_plan(("row", *[column.name for column in columns]), build)
+    plan = custom_plan(endpoint, ("row", *[column.name for column in columns]), build)
     by_key = dict(plan.fetch(uow, keys))
     return [(key, by_key[key]) for key in keys if key in by_key]
 

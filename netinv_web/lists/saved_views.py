@@ -10,13 +10,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth.models import User
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_together
 from netinv_core.models.base import ChangeLogged, table_of
 from netinv_core.models.columns import CASCADE, Name, Ref, boolean, column, foreign_key, slug, text
 from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core.types import Draft, Endpoint, UnitOfWork
 
 MAX_QUERY = 4000  # characters
 

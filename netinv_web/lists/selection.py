@@ -12,7 +12,7 @@ import dataclasses
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_web.bulk.renaming import has_names
 from netinv_web.extensions import ActionLink, actions_of
 from netinv_web.lists.list_query import ListQuery

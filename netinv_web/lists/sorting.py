@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from netinv_core.endpoint import Endpoint
-from netinv_core.read.ordering import PARAMETER
+from netinv_core.read.ordering import PARAMETER, orderings_of
+from netinv_core.types import Endpoint
 from netinv_web.lists.list_query import ListQuery
 
 DISPLAY = "display"
@@ -35,4 +35,4 @@ class Sorting:
 
 def sorting_of(endpoint: Endpoint, query: ListQuery) -> Sorting:
     """The order of a resource's list."""
-    return Sorting(query, DISPLAY if DISPLAY in endpoint.orderings else "")
+    return Sorting(query, DISPLAY if DISPLAY in orderings_of(endpoint) else "")

@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Invalid, NotFound, error_text
+from netinv_core.types import Endpoint
 from netinv_core.write import delete, save
 from netinv_core.write.slugs import slugify
 from netinv_web import frame, notices

@@ -11,15 +11,14 @@ from markupsafe import Markup, escape
 from pyramid.request import Request
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint, IncomingForeignKey
 from netinv_core.errors import NotFound
-from netinv_core.fields import Field
 from netinv_core.http.views import key_of
 from netinv_core.labels import label_of, plural_of
 from netinv_core.models.columns import CASCADE
 from netinv_core.read.listing import conditions_of
-from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plan import Row
+from netinv_core.read.plans import custom_plan
+from netinv_core.types import Endpoint, Field, IncomingForeignKey, JoinedTable, Plan, RowSet, UnitOfWork
 from netinv_web.cells import EMPTY, cell, list_parameter, text_markup
 from netinv_web.extensions import ListTab, Tab, actions_of, extensions_of, log_failure, may_further
 from netinv_web.lists.columns import NEVER, presentation_of
@@ -113,7 +112,7 @@ def read_object(request: Request, endpoint: Endpoint, key: Any) -> tuple[dict[st
 
         return read
 
-    rows = endpoint.custom_plan(("detail",), build).fetch(uow, [key])
+    rows = custom_plan(endpoint, ("detail",), build).fetch(uow, [key])
     if not rows:
         raise NotFound()
     pair: Any = rows[0][1]

@@ -13,10 +13,8 @@ from pyramid.request import Request
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.cells import object_link, text_markup, time_markup
 from netinv_web.lists.columns import presentation_of
 

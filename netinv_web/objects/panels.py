@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint, IncomingForeignKey
 from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
+from netinv_core.types import Endpoint, IncomingForeignKey
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import Panel, Rendered, extensions_of, render_safely
 from netinv_web.menu import may

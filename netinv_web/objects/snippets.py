@@ -13,7 +13,7 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_web.extensions import Snippet, extensions_of
 from netinv_web.lists.list_query import query_of
 

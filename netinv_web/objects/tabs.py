@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint, IncomingForeignKey
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
+from netinv_core.types import Endpoint, IncomingForeignKey
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import ListTab, Tab, render_safely
 from netinv_web.lists import listing as lists

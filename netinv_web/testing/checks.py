@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_testing import Case, Samples, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.objects.details import own_tabs

@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
 from pyramid.interfaces import IRoutesMapper
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_testing import Account, Samples, Service
 from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_testing.client import PASSWORD

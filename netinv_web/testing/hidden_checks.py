@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.http.actions import actions_of
+from netinv_core.types import Endpoint
 from netinv_testing import Account
 from netinv_testing.client import PASSWORD
 from netinv_web.extensions import ListTab, Tab

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Value
+from netinv_core.types import Endpoint
 from netinv_web.testing.browser import Browser, Page
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.auth.identity import Identity
+from netinv_core.auth.account import Identity
 from netinv_core.changelog.change_set import new_record_ids
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save

@@ -9,7 +9,7 @@ import netaddr
 import pytest
 
 from netinv_core.models.types import Packed
-from netinv_core.read.ordering import requested_order
+from netinv_core.read.ordering import orderings_of, requested_order
 from netinv_testing import Api, Samples, Service, Unique
 from netinv_web.testing import Browser
 
@@ -161,9 +161,9 @@ def test_every_order_by_an_address_begins_with_its_family(service: Service) -> N
 
 def _names(endpoint: Any) -> list[str]:
     """The names that a list can be ordered by, up to one reference away."""
-    names = list(endpoint.orderings)
+    names = list(orderings_of(endpoint))
     for reference in names[:]:
         target = getattr(endpoint.fields.get(reference), "target", None)
         if target is not None and reference not in endpoint.confidential:
-            names += [f"{reference}.{name}" for name in target.orderings]
+            names += [f"{reference}.{name}" for name in orderings_of(target)]
     return names

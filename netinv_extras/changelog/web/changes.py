@@ -19,11 +19,10 @@ from netinv_core.changelog.past_states import PARAMETER as AS_OF
 from netinv_core.changelog.past_states import has_history
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
-from netinv_core.endpoint import Endpoint
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
-from netinv_core.read.plan import named_objects
-from netinv_core.uow import UnitOfWork
+from netinv_core.read.plans import named_objects
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.changelog.web.differences import Sentence, sentences_of
 from netinv_extras.webhooks.deliveries import LABEL as DELIVERY
 from netinv_extras.webhooks.deliveries import WebhookDelivery

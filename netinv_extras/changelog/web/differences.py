@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_extras.changelog.web.word_differences import Part, compare
 from netinv_undo.differences import FieldDifference, differences
 from netinv_web.cells import without_controls

@@ -13,7 +13,6 @@ from pyramid.response import Response
 from netinv_core.changelog.models import ACTIONS, ObjectChange
 from netinv_core.changelog.past_states import has_history
 from netinv_core.changelog.states import state
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http.errors import RelativeRedirect
 from netinv_core.http.serialization import dumps
@@ -21,6 +20,7 @@ from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
+from netinv_core.types import Endpoint
 from netinv_extras.changelog.web import changes, undo
 from netinv_extras.changelog.web.changes import CHANGE
 from netinv_web.extensions import Tab

@@ -17,8 +17,7 @@ from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
-from netinv_core.registry import Registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Registry, UnitOfWork
 from netinv_undo.differences import differences
 from netinv_web.cells import link, time_markup
 from netinv_web.menu import may

@@ -15,7 +15,7 @@ from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.errors import Conflict, Invalid, NotFound, RequestError, error_text
 from netinv_core.labels import label_of_name
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import UnitOfWork
 from netinv_extras.changelog.web.changes import CHANGE
 from netinv_undo.refusals import WHOLE
 from netinv_undo.reverting import RevertedObject, revert

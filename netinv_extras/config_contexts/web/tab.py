@@ -10,9 +10,9 @@ from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.http.serialization import dumps
 from netinv_core.labels import label_of
+from netinv_core.types import Endpoint
 from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.merge import Layer
 from netinv_extras.config_contexts.origins import FIELD, layers_of, merged_values

@@ -8,9 +8,7 @@ from typing import Any
 import colander
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Field
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.custom_fields.field import CustomFields
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import (

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_extras.custom_fields import values as value_types
 from netinv_extras.custom_fields.field import NAME
 from netinv_extras.custom_fields.models import definitions_of

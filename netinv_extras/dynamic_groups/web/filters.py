@@ -7,9 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from netinv_core import fields
-from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Field
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.saved_filters import value_text
 from netinv_web.extensions import Action

@@ -10,9 +10,8 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import is_bad_filter_error, is_timeout
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
 from netinv_extras.dynamic_groups.web.filters import LABEL

@@ -8,8 +8,8 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.http.views import key_of
+from netinv_core.types import Endpoint
 from netinv_extras.git import views as git_views
 from netinv_web import notices
 from netinv_web.cells import EMPTY, time_markup

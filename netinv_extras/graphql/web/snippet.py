@@ -9,11 +9,9 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Value
-from netinv_core.registry import Registry
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.graphql.types import Members, ScalarMember, configured_members, declared_members, identifier
 from netinv_web.extensions import Snippet

@@ -14,7 +14,7 @@ from netinv_core.errors import Denied, Invalid, NotFound, error_text
 from netinv_core.fields import errors_of
 from netinv_core.labels import label_of_name
 from netinv_core.read import listing
-from netinv_core.registry import Registry
+from netinv_core.types import Registry
 from netinv_extras.jobs import variables as kinds
 from netinv_extras.jobs.catalog import JobClass
 from netinv_extras.jobs.run_views import Row, runnable, start

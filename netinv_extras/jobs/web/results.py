@@ -11,12 +11,11 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, error_text
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.jobs import approval_views, live_log
 from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobLogEntry, JobResult
 from netinv_extras.jobs.schedules import IMMEDIATELY, ScheduledJob

@@ -10,13 +10,13 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http.traversal import root_of
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
+from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_extras.notes import Note, takes_notes
 from netinv_web.cells import time_markup

@@ -8,10 +8,11 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, error_text
 from netinv_core.http.views import key_of
+from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import text_of
+from netinv_core.types import Endpoint
 from netinv_extras.plans import applying
 from netinv_extras.plans.models import LABEL, PENDING
 from netinv_web import notices
@@ -24,7 +25,7 @@ MAX_SHOWN = 500  # changes
 
 def panel(request: Request, endpoint: Endpoint, plan: Mapping[str, Any]) -> dict[str, Any]:
     """The changes of a plan, and of one that is not applied the button."""
-    (shown,) = endpoint.plan().represent(request.uow, [key_of(request)])
+    (shown,) = plan_of(endpoint).represent(request.uow, [key_of(request)])
     return {
         "changes": [_line(change) for change in shown["changes"][:MAX_SHOWN]],
         "hidden": max(0, len(shown["changes"]) - MAX_SHOWN),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Field
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.relationships.field import Relationships
 from netinv_extras.relationships.sides import Side, sides_of
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey

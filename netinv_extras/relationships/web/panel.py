@@ -7,7 +7,7 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_extras.relationships.models import NAME
 from netinv_extras.relationships.sides import sides_of
 from netinv_extras.web.members import member

@@ -8,9 +8,7 @@ from urllib.parse import urlencode
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Field
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.tags import Tags
 from netinv_web.bulk.selection import FIELDS
 from netinv_web.cells import dot

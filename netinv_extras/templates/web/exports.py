@@ -9,9 +9,8 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.templates.export import PARAMETER
 from netinv_extras.templates.export_templates import ExportTemplate

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.endpoint import Endpoint
+from netinv_core.types import Endpoint
 from netinv_extras.templates import computed_fields
 from netinv_extras.web.members import FACT_GROUPS, member
 from netinv_web.cells import text_markup

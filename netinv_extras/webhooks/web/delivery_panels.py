@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.read import listing
+from netinv_core.types import Endpoint
 from netinv_extras.webhooks import preview
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED
 from netinv_extras.webhooks.web import delivery_queue

@@ -13,11 +13,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.uow import UnitOfWork
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, STATES, SUCCEEDED, retry_selected
 from netinv_web import cells, frame, notices
 from netinv_web.cells import EMPTY, link, time_markup

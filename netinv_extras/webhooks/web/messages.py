@@ -10,9 +10,9 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.endpoint import Endpoint
 from netinv_core.errors import NotFound
 from netinv_core.read import listing
+from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_extras.webhooks import payload, preview
 from netinv_extras.webhooks.deliveries import STATES

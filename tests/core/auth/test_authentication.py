@@ -379,7 +379,7 @@ def test_a_resource_that_shows_what_is_confidential_is_refused(
     resource = copy.copy(endpoint.resource)
     object.__setattr__(resource, option, value)  # that of the registry is immutable
     monkeypatch.setattr(endpoint, "resource", resource)
-    vars(endpoint).pop("natural_sort", None)
+    monkeypatch.setattr(endpoint, "natural_sort", resource.natural or endpoint.natural_sort)
     with pytest.raises(ValueError, match="is confidential"):
         refuse_confidential(endpoint)
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.auth import external_users
 from netinv_core.auth.models import ExternalIdentity
-from netinv_core.auth.providers import ExternalUser, IdentityProvider
+from netinv_core.auth.providers import ExternalUser, IdentityProvider, providers_of
 from netinv_core.errors import Denied, Unavailable
 from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
@@ -252,7 +252,7 @@ def directory(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[dic
         return ExternalUser("directory", username, username) if known.get(username) == password else None
 
     provider = IdentityProvider("directory", check_password=check)
-    monkeypatch.setitem(service.registry.identity_providers, "directory", provider)
+    monkeypatch.setitem(providers_of(service.registry), "directory", provider)
     yield known
 
 
@@ -305,9 +305,9 @@ def test_spellings_of_one_name_share_their_attempts(
 def test_a_provider_that_knows_the_user_counts_by_them(
     service: Service, unique: Unique, directory: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    provider = service.registry.identity_providers["directory"]
+    provider = providers_of(service.registry)["directory"]
     aliased = dataclasses.replace(provider, resolve=lambda registry, username: username.partition("+")[0])
-    monkeypatch.setitem(service.registry.identity_providers, "directory", aliased)
+    monkeypatch.setitem(providers_of(service.registry), "directory", aliased)
     name = unique()
     with service.configured(sign_in_failures_pair=3, sign_in_window=86400.0):
         for alias in ("a", "b", "c"):
@@ -357,5 +357,5 @@ def test_a_package_with_wrong_providers_is_not_started(result: Any, reason: str)
     vars(package)["netinv_identity_providers"] = hookimpl(lambda registry: result)
     registry.add("wrong", package)
     with pytest.raises(PackageError) as failure:
-        registry.freeze()
+        providers_of(registry.freeze())
     assert failure.value.package == "wrong" and reason in str(failure.value.__cause__)

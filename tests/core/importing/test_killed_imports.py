@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.http.serialization import dumps
+from netinv_core.read.plans import plan_of
 from netinv_testing import Service
 from tests.support.databases import migrated_database
 from tests.support.inventory_service import TOKEN, InventoryService, serving
@@ -74,7 +75,7 @@ def content(service: Service) -> tuple[dict[str, Any], list[Any]]:
             if label.startswith(("users.", "auth.", "extras.objectchange", "extras.job")) or not endpoint.writable:
                 continue
             keys = [key for (key,) in uow.execute(sa.select(endpoint.table.c.id))]
-            for row in json.loads(dumps([shown for _, shown in endpoint.plan().fetch(uow, keys)])):
+            for row in json.loads(dumps([shown for _, shown in plan_of(endpoint).fetch(uow, keys)])):
                 unlike = OF_NOTES if label == "extras.note" else ()
                 objects[f"{label} {row['id']}"] = timeless({name: row[name] for name in row if name not in unlike})
     columns = ObjectChange.changed_object_type, ObjectChange.action

@@ -15,7 +15,7 @@ import pytest
 import requests
 import sqlalchemy as sa
 
-from netinv_core.auth.identity import Identity
+from netinv_core.auth.account import Identity
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.models.base import now, table_of

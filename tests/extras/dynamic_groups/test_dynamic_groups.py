@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.auth.identity import configuration_changed
+from netinv_core.auth.configuration_version import configuration_changed
 from netinv_extras.dynamic_groups.models import MAX_DEPTH, MAX_DESCENDANTS
 from netinv_testing import Api, Service, Unique
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from netinv_core.auth.identity import Identity
+from netinv_core.auth.account import Identity
 from netinv_core.errors import Denied
 from netinv_extras.jobs.api_client import Inventory, JobUnitOfWork
 from netinv_testing import Service

@@ -1,0 +1,77 @@
+"""Plans of endpoints by shape, which the registry keeps."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.caches import BoundedCache
+from netinv_core.read.plan import Plan, fetch_together
+from netinv_core.registry_cache import cached_in_registry
+
+if TYPE_CHECKING:
+    from netinv_core import types
+    from netinv_core.read.relations import Visible
+    from netinv_core.types import Endpoint, JoinedTable, Registry, UnitOfWork
+
+MAX_PLAN_TABLES = 1000  # of plans for a part of the fields, of 40 KiB each
+
+
+def plan_of(endpoint: Endpoint, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
+    """The plan for ``full``, ``brief``, ``nested`` or ``assigned``; ``without`` names fields of the full form to leave
+    out.
+    """
+    if without:
+        return _custom_plans(endpoint.registry).get_or_make(
+            (endpoint, without), lambda: _new_plan(endpoint, "full", without)
+        )
+    return _plan(endpoint, shape)
+
+
+@cached_in_registry
+def _custom_plans(registry: Registry) -> BoundedCache[Plan]:
+    """Plans without some fields, and those of :func:`custom_plan`."""
+    return BoundedCache("plans", MAX_PLAN_TABLES, lambda plan: plan.tables)
+
+
+@cached_in_registry
+def _plan(endpoint: Endpoint, shape: str) -> Plan:
+    return _new_plan(endpoint, shape)
+
+
+def _new_plan(endpoint: Endpoint, shape: str, without: frozenset[str] = frozenset()) -> Plan:
+    plan = Plan(endpoint.registry, endpoint)
+    if shape == "nested":
+        return plan.finish_nested()
+    if shape == "assigned":
+        assigned = endpoint.resource.assigned_fields
+        return plan.finish_nested(beside=[item.make(endpoint.registry, endpoint) for item in assigned])
+    if shape == "brief":
+        return plan.finish(endpoint.brief_fields, brief=bool(endpoint.brief))
+    return plan.finish([field for name, field in endpoint.fields.items() if name not in without], without=without)
+
+
+def custom_plan(endpoint: Endpoint, key: Any, build: Callable[[types.Plan, JoinedTable], Any]) -> Plan:
+    """The plan that ``build`` completes (:meth:`Plan.finish_with`), from the cache by ``key``."""
+    return _custom_plans(endpoint.registry).get_or_make(
+        (endpoint, key), lambda: Plan(endpoint.registry, endpoint).finish_with(build)
+    )
+
+
+def named_objects(
+    uow: UnitOfWork, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible | None = None
+) -> dict[Any, Any]:
+    """Returns the representations of objects by pairs of label and id, in one statement.
+
+    Objects of packages that are not installed, and those that are not ``visible``, are omitted.
+    """
+    keys_by_label: dict[str, set[Any]] = {}
+    for label, key in pairs:
+        if label and key is not None:
+            keys_by_label.setdefault(label, set()).add(key)
+    endpoints = {label: uow.registry.get(label) for label in sorted(keys_by_label)}
+    targets = {label: target for label, target in endpoints.items() if target and target.key_type is uuid.UUID}
+    requests = [(plan_of(target, shape), list(keys_by_label[label])) for label, target in targets.items()]
+    results = fetch_together(uow, requests, visible)
+    return {(label, key): item for label, items in zip(targets, results, strict=True) for key, item in items}

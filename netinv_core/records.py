@@ -1,0 +1,66 @@
+"""Records: plain values that the classes of the core exchange."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Setting = tuple[Callable[[str], Any], Any]
+SettingDefinitions = Mapping[str, Setting]
+Parameters = Sequence[tuple[str, list[str]]]  # of a query: names and values
+
+
+class SortKey(NamedTuple):
+    """An SQL expression to order by, and its direction."""
+
+    expression: Any
+    nullable: bool
+    descending: bool = False
+    nulls_first: bool = False
+
+
+class Order(NamedTuple):
+    """Order of a list: FROM clause, ORDER BY expressions, and the sort keys that these are made of, the id last.
+
+    ``whole_source`` is the FROM clause of the list without conditions.
+    """
+
+    source: Any
+    expressions: list[Any]
+    keys: list[SortKey]
+    whole_source: Any
+
+    def source_for(self, *, filtered: bool) -> Any:
+        """The FROM clause of a list, with conditions if it is ``filtered``."""
+        return self.source if filtered else self.whole_source
+
+
+@dataclasses.dataclass(frozen=True)
+class ContentType:
+    """Content type: a model's name among all packages, and its number.
+
+    ``label`` is ``app.model``, such as ``dcim.site``.
+    """
+
+    id: int
+    label: str
+
+    @property
+    def app(self) -> str:
+        """The first half of the label."""
+        return self.label.partition(".")[0]
+
+    @property
+    def model(self) -> str:
+        """The second half of the label."""
+        return self.label.partition(".")[2]
+
+
+@dataclasses.dataclass(frozen=True)
+class FailedPackage:
+    """A package that is quarantined: it is reported, its paths answer 503, and the service starts without it."""
+
+    name: str
+    distribution: str
+    reason: str
