@@ -19,6 +19,7 @@ from netinv_extras.tags import tagged
 from netinv_testing import Api, Service
 from netinv_testing.cases import Case
 from netinv_web.testing import Browser
+from tests.support import REPOSITORY
 
 pytestmark = pytest.mark.any_database
 APPS: dict[str, App] = {app.name: app for app in apps_of(discover()[0]).values()}
@@ -29,6 +30,7 @@ NEEDED = {name: list(feature_mistakes(APPS.values(), [name])) for name in FEATUR
 OPTIONAL = [name for name, mistakes in NEEDED.items() if not mistakes]
 # Features that others need: the service refuses to start without them.
 REQUIRED = {"extras.statuses": "circuits"}
+TABS = {"extras.notes": "notes", "extras.changelog": "changelog"}  # of the page of a site
 SITES, DEVICES = "/api/dcim/sites/", "/api/dcim/devices/"
 
 
@@ -57,6 +59,16 @@ def paths_of(name: str, feature: Feature) -> list[str]:
         *[f"{app.path}{view}/" for view in feature.extra_views],
         *[f"/api/{view}/" for view in feature.root_views],
     ]
+
+
+def links_of(page: Any) -> set[str]:
+    """The paths of a page's links."""
+    return {link["href"].partition("?")[0] for link in page.html.select("a[href]")}
+
+
+def test_every_feature_of_the_package_is_listed() -> None:
+    folders = {path.parent.name for path in (REPOSITORY / "netinv_extras").glob("*/feature.py")}
+    assert {f"extras.{folder}" for folder in folders} == {name for name in FEATURES if name.startswith("extras.")}
 
 
 def test_those_that_others_need_are_few() -> None:
@@ -103,7 +115,9 @@ def test_a_device_is_created_changed_and_deleted(reduced: tuple[Service, str, Fe
     without.api.delete(f"{DEVICES}{device['id']}/")
 
 
-def test_pages_are_shown_without_its_menu_entries(service: Service, reduced: tuple[Service, str, Feature]) -> None:
+def test_pages_are_shown_without_its_menu_entries_and_tabs(
+    service: Service, reduced: tuple[Service, str, Feature]
+) -> None:
     """The home page, a list, a form, and an object with its panels and tabs."""
     without, name, feature = reduced
     browser = Browser(without, without.admin)
@@ -111,9 +125,11 @@ def test_pages_are_shown_without_its_menu_entries(service: Service, reduced: tup
     pages = ["/", "/dcim/sites/", "/dcim/sites/add/", f"/dcim/sites/{site['id']}/", "/search/?q=a"]
     opened = [browser.get(path, status=200) for path in pages]
     absent = {path.removeprefix("/api") for path in paths_of(name, feature)}
+    if name in TABS:
+        absent.add(f"/dcim/sites/{site['id']}/{TABS[name]}/")
+    assert absent & links_of(Browser(service, service.admin).get(pages[3])) != set()
     for page in opened:
-        links = {link["href"].partition("?")[0] for link in page.html.select("a[href]")}
-        assert links & absent == set()
+        assert absent & links_of(page) == set()
         assert "failed" not in page.html.select_one("main").text
 
 
