@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -206,7 +205,7 @@ _texts: BoundedCache[Any] = BoundedCache("texts", MAX_TEXT_BYTES, _bytes)
 _structures: BoundedCache[Structure] = BoundedCache("structures", MAX_STRUCTURES)
 # By the statement itself, which needs no key then: for those that ran before, as modules and plans keep them.
 _kept: BoundedCache[Any] = BoundedCache("statements", MAX_STATEMENTS)
-_seen: weakref.WeakSet[Any] = weakref.WeakSet()
+_RAN = "netinv_ran"  # attribute of a statement that ran: its own id, as statements made of it copy the attribute
 
 
 def bound(statement: Any, dialect: Dialect, conditions: Sequence[Any] = ()) -> Bound | None:
@@ -247,8 +246,12 @@ def for_rows(statement: Any, dialect: Dialect, columns: tuple[str, ...]) -> Stru
 
 
 def _keep(statement: Any, name: Any, compiled: Bound | Structure) -> None:
-    """Keeps the compiled form of a statement that runs for the second time."""
-    if statement in _seen:
+    """Keeps the compiled form of a statement that runs for the second time.
+
+    A set of weak references would call Python when a statement is freed, and lose an exception that the time limit of a
+    job raises there.
+    """
+    if getattr(statement, _RAN, None) == id(statement):
         _kept.set(name, compiled)
     else:
-        _seen.add(statement)
+        setattr(statement, _RAN, id(statement))
