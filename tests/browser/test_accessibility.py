@@ -24,6 +24,8 @@ PAGES = [
     "/dcim/devices/{dcim.device}/delete/",
     "/dcim/sites/{dcim.site}/",
     "/dcim/racks/",
+    "/dcim/rack-elevations/?_face=both",
+    "/dcim/rack-elevations/?_plan=1&_select={dcim.device}",
     "/dcim/devices/grid/?per_page=25",
     "/ipam/prefixes/",
     "/ipam/prefixes/add/",

@@ -1,0 +1,110 @@
+"""Journeys in a browser: devices that are moved in the planner of racks, by mouse and by keys alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from netinv_testing import Service
+from tests.support.racks import PATH, Room
+
+pytestmark = [pytest.mark.browser, pytest.mark.any_database]
+
+
+@pytest.fixture
+def room(demo_service: Service, unique: Callable[[], str]) -> Room:
+    api = demo_service.api
+
+    def make(path: str, **fields: Any) -> Any:
+        name = unique()
+        return api.post(path, {"name": name, "slug": name, **fields})
+
+    return Room(api, make, unique)
+
+
+@pytest.fixture
+def devices(room: Room) -> list[Any]:
+    """Two devices, one above the other, in the first of two racks."""
+    first, _ = room.rack(), room.rack()
+    return [room.device(first, 9), room.device(first, 10)]
+
+
+def place(service: Service, device: Any) -> tuple[str, int]:
+    """The name of the rack and the unit of a device."""
+    shown = service.api.get(f"/api/dcim/devices/{device['id']}/")
+    return shown["rack"]["display"], shown["position"]
+
+
+def of(page: Any, device: Any) -> Any:
+    """A device in the drawings."""
+    return page.locator(f'#results a[data-device="{device["id"]}"]')
+
+
+def lines(page: Any) -> list[str]:
+    """The planned moves."""
+    return [" ".join(line.split()) for line in page.locator(".plan li").all_inner_texts()]
+
+
+def drag(page: Any, source: Any, target: Any, *, down: float = 0) -> None:
+    """Drags an element onto another one, so many pixels below the middle of it."""
+    start, end = source.bounding_box(), target.bounding_box()
+    page.mouse.move(start["x"] + 30, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 30, end["y"] + end["height"] / 2 + down, steps=6)
+    page.mouse.up()
+
+
+def test_devices_are_dragged_exchanged_and_applied_at_once(
+    page: Any, demo_service: Service, room: Room, devices: list[Any]
+) -> None:
+    low, high = devices
+    page.goto(room.path)
+    page.get_by_role("link", name="Plan moves").click()
+    of(page, low).wait_for()
+    drag(page, of(page, low), of(page, high))
+    page.locator(".plan li.invalid").wait_for()
+    assert page.get_by_role("button", name="Apply 1 move").is_disabled()
+    drag(page, of(page, high), of(page, low), down=18)
+    page.get_by_role("button", name="Apply 2 moves").wait_for()
+    assert page.locator(".plan .invalid").count() == 0
+    assert place(demo_service, low)[1] == 9  # nothing is written yet
+    page.get_by_role("button", name="Apply 2 moves").click()
+    page.locator("[data-notice]").wait_for()
+    assert (place(demo_service, low)[1], place(demo_service, high)[1]) in [(10, 8), (10, 9)]
+    page.locator("[data-notice]").get_by_role("button", name="Undo").click()
+    page.locator("[data-notice]").wait_for()
+    assert (place(demo_service, low)[1], place(demo_service, high)[1]) == (9, 10)
+
+
+def test_a_device_is_moved_by_keys_alone(page: Any, demo_service: Service, room: Room, devices: list[Any]) -> None:
+    low, _ = devices
+    page.goto(f"{room.path}&_plan=1")
+    of(page, low).focus()
+    for count in (1, 2):
+        page.keyboard.press("ArrowDown")
+        page.get_by_text(f"U{9 - count} front").wait_for()
+        page.wait_for_function(f'document.activeElement.dataset.device === "{low["id"]}"')
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"!location.search.includes('{low['rack']['id']}')")  # the move is to another rack
+    (line,) = lines(page)
+    assert line.endswith("U7 front")
+    button = page.get_by_role("button", name="Apply 1 move")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.locator("[data-notice]").wait_for()
+    rack, unit = place(demo_service, low)
+    assert unit == 7 and rack != low["rack"]["display"]
+
+
+def test_the_address_of_a_plan_shows_it_to_others(page: Any, new_page: Any, room: Room, devices: list[Any]) -> None:
+    low, _ = devices
+    page.goto(f"{room.path}&_plan=1")
+    of(page, low).click()
+    page.locator(".target").first.wait_for()
+    page.locator("#results a:has(.target)").last.click()
+    page.get_by_role("button", name="Apply 1 move").wait_for()
+    other = new_page(scripts=False)
+    other.goto(page.url.partition(PATH)[1] + page.url.partition(PATH)[2])
+    assert lines(other) == lines(page)
