@@ -85,9 +85,11 @@ def test_a_device_is_moved_by_keys_alone(page: Any, demo_service: Service, room:
     for count in (1, 2):
         page.keyboard.press("ArrowDown")
         page.get_by_text(f"U{9 - count} front").wait_for()
-        page.wait_for_function(f'document.activeElement.dataset.device === "{low["id"]}"')
+        page.wait_for_function("id => document.activeElement.dataset.device === id", arg=low["id"])
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(f"!location.search.includes('{low['rack']['id']}')")  # the move is to another rack
+    page.wait_for_function(
+        "rack => !location.search.includes(rack)", arg=low["rack"]["id"]
+    )  # the move is to another rack
     (line,) = lines(page)
     assert line.endswith("U7 front")
     button = page.get_by_role("button", name="Apply 1 move")
