@@ -122,7 +122,8 @@ def _loaded(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems, keys: Seque
     state = _Upsert(uow, endpoint, items.names)
     existing = [key for key in keys if key is not None]
     _check_permissions(uow, endpoint, keys)
-    trees.lock(uow, endpoint, items.bodies, new=not existing)
+    if trees.is_tree(endpoint):
+        trees.lock(uow, endpoint, items.bodies, new=not existing)
     rows = listing.rows_for_change(uow, endpoint, existing, "change") if existing else {}
     save.missing_error({None: None, **rows}, keys, single=False)
     for body, new_body, key in zip(items.bodies, items.new_bodies, keys, strict=True):
