@@ -357,8 +357,8 @@ def test_the_core_names_no_application() -> None:
 
 
 def test_extras_name_no_model_of_an_application() -> None:
-    """What extras do for models follows from the declarations of these, and from hooks. The mapping of imports names
-    models of the service that is imported.
+    """Behaviour for models follows from their declarations, and from hooks. The mapping of imports names models of the
+    service that is imported.
     """
     applications = {"circuits", "dcim", "ipam", "tenancy", "virtualization"}
     named = [

@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Box:
-    """What is drawn at a place. ``lines`` are its tooltip; ``label`` is shortened to the width.
+    """Rectangle with a text or picture, and its link. ``lines`` are its tooltip; ``label`` is shortened to the width.
 
     ``kind`` is the class of the rectangle. ``path`` is where the box leads, ``picture`` the path of the image of the
     device. ``device`` is set on devices that can be moved.
@@ -50,7 +50,7 @@ class Box:
 
 @dataclasses.dataclass(frozen=True)
 class Contents:
-    """What is in a rack: ``rows`` are the columns that the user may view of devices, by id."""
+    """Devices and reservations of a rack; ``rows`` are the columns of devices that the user may view, by id."""
 
     rack: uuid.UUID
     frame: Frame
@@ -61,7 +61,7 @@ class Contents:
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """How racks are shown: the ``face`` or ``both``, and the device that is chosen to be moved.
+    """Options of the drawings: the ``face`` or ``both``, and the device that is chosen to be moved.
 
     While moves are planned, devices are links that choose them.
     """

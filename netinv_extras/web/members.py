@@ -1,4 +1,4 @@
-"""What the panels of several features share: reading a field of an object that is read on request, and a template."""
+"""Panels of fields that are read on request: the reader and the template, for several features."""
 
 from __future__ import annotations
 
