@@ -5,6 +5,10 @@ import pytest
 pytest.register_assert_rewrite("netinv_testing", "netinv_web.testing", "tests.support")
 pytest_plugins = [
     "pytester",
+    "netinv_testing.plugin",
+    "netinv_web.testing.fixtures",
+    "tests.support.agents",
+    "tests.support.database_shares",
     "tests.support.fixtures",
     "tests.support.chromium",
     "tests.support.inputs",
@@ -12,5 +16,4 @@ pytest_plugins = [
     "tests.support.network_fixtures",
     "tests.support.order",
     "tests.support.selection",
-    "tests.support.web",
 ]

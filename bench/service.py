@@ -29,7 +29,7 @@ netinv.queue_url = {queue}
 netinv.webhook_allow = 127.0.0.0/8
 
 [server:main]
-use = egg:waitress#main
+use = egg:netinv-core
 listen = 127.0.0.1:%(port)s
 threads = {threads}
 """

@@ -7,6 +7,7 @@ Each check returns findings in words, with a remedy for what is not in order. Pa
 from __future__ import annotations
 
 import datetime
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,27 +16,40 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, make_url
 
+from netinv_core import setting_variables
+from netinv_core.app import App
 from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
-from netinv_core.db import availability, revisions, start_check, text_indexes
+from netinv_core.backups import schedule as backups
+from netinv_core.command_output import counted
+from netinv_core.db import availability, revisions, start_check, table_check, text_indexes
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import db_now, is_pooled
 from netinv_core.db.replicas import FOREIGN, PROMOTED, UP, replicas_for
 from netinv_core.db.replicas import INTERVAL as PROBE_INTERVAL
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding, folder
+from netinv_core.http import server
 from netinv_core.models.base import now, table_of
 from netinv_core.models.types import utc
+from netinv_core.settings import setting_definitions, variable_prefixes
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_core.types import Registry
 
 MAX_CLOCK_DIFFERENCE = datetime.timedelta(seconds=2)
+MAX_WAITING = 100  # messages; a worker takes each at once
 TESTED = {"postgresql": (15,), "mariadb": (10, 11)}  # releases that the tests run on
+
+
+class MissingMigrations(Finding):
+    """Finding about migrations that the database lacks, which ``netinv migrate`` solves."""
 
 
 def database(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
     """Checks all that needs the database; when it cannot be reached, that is the only finding."""
     name, file = engine.url.render_as_string(), engine.url.database
-    if engine.dialect.name == "sqlite" and file and not Path(file).is_file():  # a connection would create it
+    is_file = not driver_of(engine.dialect.name).is_server
+    if is_file and file and not Path(file).is_file():  # a connection would create it
         yield Finding("database", PROBLEM, f"there is no file {file}", f"run `{start_check.command(ini)} migrate`")
         return
     try:
@@ -53,12 +67,14 @@ def database(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
 
 def _contents(connection: Connection, registry: Registry, ini: str) -> Iterator[Finding]:
     """Checks of a migrated database."""
+    yield from tables(connection, registry)
     yield secret(connection, registry.settings.get("secret", ""), ini)
     yield clock(connection, registry.dialect)
     if is_pooled(connection.engine.url):
         yield pooled_timeout(connection)
     yield worker_processes(connection, registry.settings)
     yield superuser(connection, ini)
+    yield from backup_state(connection, registry.settings)
     yield searches(connection, registry, ini)
 
 
@@ -68,7 +84,7 @@ def version(connection: Connection) -> Finding:
     kind = "mariadb" if getattr(dialect, "is_mariadb", False) else dialect.name
     release = dialect.server_version_info or ()
     text, tested = f"{kind} {'.'.join(map(str, release[:3]))}", TESTED.get(kind, ())
-    if kind != "sqlite" and (not tested or release[: len(tested)] != tested):
+    if driver_of(kind).is_server and (not tested or release[: len(tested)] != tested):
         remedy = "use a tested release: " + ", ".join(f"{k} {'.'.join(map(str, v))}" for k, v in TESTED.items())
         return Finding("database version", WARNING, f"netinv is not tested on {text}", remedy)
     return Finding("database version", OK, text)
@@ -79,12 +95,18 @@ def migrations(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding
     found, name = revisions.revisions(engine, registry), engine.url.render_as_string()
     if found.unknown:
         message, _, remedy = start_check.newer(name, found.unknown).partition("; ")
-        yield Finding("migrations", PROBLEM, message, remedy)
+        yield Finding(start_check.MIGRATIONS, PROBLEM, message, remedy)
     if found.missing:
         message = start_check.lacking(name, found.missing)
-        yield Finding("migrations", PROBLEM, message, f"run `{start_check.command(ini)} migrate`")
+        yield MissingMigrations(start_check.MIGRATIONS, PROBLEM, message, f"run `{start_check.command(ini)} migrate`")
     if not found.unknown and not found.missing:
-        yield Finding("migrations", OK, "the database has all migrations of the installed packages")
+        yield Finding(start_check.MIGRATIONS, OK, "the database has all migrations of the installed packages")
+
+
+def tables(connection: Connection, registry: Registry) -> Iterator[Finding]:
+    """Checks that the database has the tables that packages declare."""
+    for package, message in table_check.missing(connection, registry):
+        yield Finding("tables", PROBLEM, f"{package}: {message}", "restore the table, or correct the package")
 
 
 def secret(connection: Connection, value: str, ini: str) -> Finding:
@@ -138,6 +160,20 @@ def searches(connection: Connection, registry: Registry, ini: str) -> Finding:
     return Finding("text indexes", OK, "those of this database are there")
 
 
+def backup_state(connection: Connection, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Checks that workers made a backup lately, where the settings name a folder for them."""
+    if not settings["backup_folder"]:
+        return
+    found = backups.state(connection)
+    last = "there is none yet" if found.finished is None else f"the last one is of {found.finished:%Y-%m-%d %H:%M} UTC"
+    if found.failed:
+        yield Finding("backups", PROBLEM, f"a backup failed; {last}", "see the log of the worker; it tries again")
+    elif found.is_overdue(settings["backup_interval"]):
+        yield Finding("backups", PROBLEM, f"a backup is overdue; {last}", "start `netinv worker`")
+    else:
+        yield Finding("backups", OK if found.finished else WARNING, last, "" if found.finished else "a worker makes it")
+
+
 def superuser(connection: Connection, ini: str) -> Finding:
     """Checks that there is an active superuser."""
     users = table_of(User)
@@ -156,11 +192,14 @@ def queue(settings: Mapping[str, Any]) -> Finding:
         return Finding("queue", WARNING, message, "set netinv.queue_url to redis://… or sqlite:///…")
     try:
         name = make_url(url).render_as_string()
-        waiting = task_queue.queue(url).pending_count()
+        waiting = task_queue.queue_at(url).pending_count()
     except Exception as error:  # errors of the queue, of any kind
         message = f"netinv.queue_url cannot be used: {' '.join(str(error).split())}"
         return Finding("queue", PROBLEM, message, "start the queue, or correct netinv.queue_url")
-    return Finding("queue", OK, f"{name} can be reached; {waiting} messages wait")
+    message = f"{name} can be reached; {counted(waiting, 'message')} {'waits' if waiting == 1 else 'wait'}"
+    if waiting > MAX_WAITING:
+        return Finding("queue", WARNING, message, "see the log of the worker: it is stopped, or its tasks do not end")
+    return Finding("queue", OK, message)
 
 
 def replicas(engine: Engine, settings: Mapping[str, Any]) -> Iterator[Finding]:
@@ -182,11 +221,34 @@ def replicas(engine: Engine, settings: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding("replicas", level, f"{replica.name}: {status.state}{behind}", remedy)
 
 
+def backup_folder(settings: Mapping[str, Any]) -> list[Finding]:
+    """Checks the folder of the backups of workers, where the settings name one."""
+    path = settings["backup_folder"]
+    return folder("backup folder", "netinv.backup_folder", path) if path else []
+
+
 def hosts(settings: Mapping[str, Any]) -> Iterator[Finding]:
     """Checks the settings that URLs in answers depend on."""
     if not settings["allowed_hosts"] or "*" in settings["allowed_hosts"]:
         message = "netinv.allowed_hosts is empty: URLs in answers have any name that a client sends"
         yield Finding("hosts", WARNING, message, "list the names of the service in netinv.allowed_hosts")
+
+
+def variables(apps: Mapping[str, App], settings: Mapping[str, Any], of_options: Sequence[str]) -> Iterator[Finding]:
+    """Checks that each environment variable of netinv's is that of a setting, of the server, of an option of a command,
+    or of a secret of users.
+    """
+    definitions = setting_definitions(apps)
+    prefixes = [settings[name] for name, (reader, _) in definitions.items() if reader is variable_prefixes]
+    others = [*of_options, setting_variables.SERVER, *(prefix for each in prefixes for prefix in each)]
+    try:
+        server.of_variables(os.environ)
+    except ValueError as error:
+        yield Finding("environment", PROBLEM, str(error), "correct its name, or remove it")
+    for variable, nearest in setting_variables.unknown(definitions, os.environ, others):
+        hint = f"; did you mean {nearest}?" if nearest else ""
+        message = f"{variable} is the environment variable of no setting{hint}"
+        yield Finding("environment", WARNING, message, "correct its name, or remove it")
 
 
 def secret_file(settings: Mapping[str, Any]) -> Iterator[Finding]:
@@ -208,21 +270,34 @@ def packages(registry: Registry) -> list[Finding]:
 
 
 def run(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
-    """All findings, in the order of the checks. A check that fails itself is a problem."""
+    """All findings, in the order of the checks. A check that fails itself is a problem. Those of packages need the
+    database.
+    """
     settings = registry.settings
+    found: list[Finding] = []
     checks: Sequence[Callable[[], Iterable[Finding]]] = (
         lambda: packages(registry),
         lambda: database(engine, registry, ini),
         lambda: replicas(engine, settings),
         lambda: [queue(settings)],
         lambda: folder("media folder", "netinv.media_root", settings["media_root"]),
+        lambda: backup_folder(settings),
         lambda: secret_file(settings),
         lambda: hosts(settings),
-        lambda: [item for found in registry.hooks.netinv_checks(engine=engine, registry=registry) for item in found],
     )
     for check in checks:
-        try:
-            yield from check()
-        except Exception as error:
-            message = f"a check failed: {type(error).__name__}: {' '.join(str(error).split())}"
-            yield Finding("checks", PROBLEM, message, "report it, with this line")
+        for finding in _guarded(check):
+            found.append(finding)
+            yield finding
+    if not any(finding.check in ("database", "migrations") and finding.level == PROBLEM for finding in found):
+        of_packages = registry.call_each("netinv_checks", engine=engine, registry=registry)
+        yield from _guarded(lambda: (finding for _, findings in of_packages for finding in findings))
+
+
+def _guarded(check: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """The findings of a check; its failure is one."""
+    try:
+        yield from check()
+    except Exception as error:
+        message = f"a check failed: {type(error).__name__}: {' '.join(str(error).split())}"
+        yield Finding("checks", PROBLEM, message, "report it, with this line")

@@ -31,7 +31,8 @@ from netinv_core.read import lookups
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.plan import Row
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Endpoint, Field, JoinedTable, Plan, Reader, Registry, RowSet
+from netinv_core.types import Endpoint, Field, JoinedTable, Reader, ReadPlan, Registry, RowSet
+from netinv_core.units import KBPS
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
@@ -40,7 +41,7 @@ MAX_RATE = 2**31 - 1
 
 
 class CircuitType(Organizational):
-    """Kind of circuits by purpose: transit, MPLS, an out-of-band line."""
+    """A kind of circuits by purpose: transit, MPLS, an out-of-band line."""
 
     __tablename__ = "circuits_circuit_type"
 
@@ -50,7 +51,7 @@ class CircuitType(Organizational):
 
 
 class Circuit(Primary):
-    """A line from a provider, known by the provider's own id ``cid``.
+    """A line from a provider, known by the provider's own id.
 
     The terminations of its two sides are kept by :mod:`netinv_circuits.terminations`.
     """
@@ -72,7 +73,7 @@ class Circuit(Primary):
         Tenant, on_delete=PROTECT, related_name="circuits", count_field="circuit_count"
     )
     install_date: Mapped[datetime.date | None] = column(default=None, label="Date installed")
-    commit_rate: Mapped[int | None] = integer(0, MAX_RATE, label="Commit rate (Kbps)")
+    commit_rate: Mapped[int | None] = integer(0, MAX_RATE, label="Commit rate", unit=KBPS)
     description: Mapped[Description]
     termination_a_id: Mapped[Ref | None] = foreign_key(TERMINATION, on_delete=SET_NULL, read_only=True)
     termination_z_id: Mapped[Ref | None] = foreign_key(TERMINATION, on_delete=SET_NULL, read_only=True)
@@ -80,7 +81,7 @@ class Circuit(Primary):
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class Side(kinds.Reference):
+class TerminationSide(kinds.Reference):
     """Read-only field of a circuit with one of its terminations as a nested object, or ``None``.
 
     :ivar nested_fields: names of the termination's fields in the nested object; the circuit is not one of them
@@ -102,7 +103,7 @@ class Side(kinds.Reference):
         "notes_url",
     )
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         present = plan.column(place, self.attribute)
         joined = plan.join(place, self.attribute)
         assert joined is not None
@@ -127,7 +128,9 @@ def _side(name: str) -> FieldFactory:
     def make(registry: Registry, endpoint: Endpoint) -> Field:
         link = column_info(endpoint.table.c[f"{name}_id"]).foreign_key
         assert link is not None
-        return Side(name=name, attribute=f"{name}_id", link=link, registry=registry, read_only=True, nullable=True)
+        return TerminationSide(
+            name=name, attribute=f"{name}_id", link=link, registry=registry, read_only=True, nullable=True
+        )
 
     return FieldFactory(name, make)
 
@@ -168,5 +171,6 @@ circuits = Resource(
         counted=True,
         columns=["provider", "type", "status", "tenant", "termination_a", "termination_z", "commit_rate"],
         facets=["status", "provider", "type", "tenant"],
+        leading=["trace"],
     ),
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Named, Source, content_type
+from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, NamedModel, Source, content_type
 from netinv_dcim.netbox_scopes import scoped
 from netinv_import.folds import attached, owner_by
 
 NETWORK = "circuits.providernetwork"
-NO_VIRTUAL = "there are no virtual circuits here"
+NO_VIRTUAL = "install netinv-virtual-circuits to import virtual circuits"
 
 
 def termination(dump: Dump, fields: Fields) -> Fields:
@@ -20,7 +20,7 @@ def termination(dump: Dump, fields: Fields) -> Fields:
 
 models: dict[str, Declaration] = {
     "circuits.provider": Source("circuits.provider"),
-    "circuits.provideraccount": Named(("account",)),
+    "circuits.provideraccount": NamedModel(("account",), package="netinv-provider-accounts"),
     NETWORK: Source(NETWORK, by=("provider_id", "name")),
     "circuits.circuittype": Source("circuits.circuittype"),
     "circuits.circuit": Source(
@@ -32,7 +32,7 @@ models: dict[str, Declaration] = {
     "circuits.circuittermination": Source(
         "circuits.circuittermination", adapt=termination, drop=("cable", "cable_end"), by=("circuit_id", "term_side")
     ),
-    "circuits.circuitgroup": Named(),
+    "circuits.circuitgroup": NamedModel(package="netinv-circuit-groups"),
     "circuits.circuitgroupassignment": attached(
         "circuits.circuitgroupassignment",
         (owner_by("member"), owner_by("circuit", "circuits.circuit")),

@@ -13,7 +13,7 @@ from netinv_core.resource import Resource
 
 
 class Provider(Primary):
-    """Organization that sells circuits: a carrier, an exchange, another department."""
+    """An organization that sells circuits: a carrier, an exchange, another department."""
 
     __tablename__ = "circuits_provider"
 

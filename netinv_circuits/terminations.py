@@ -14,10 +14,12 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import CASCADE, PROTECT, Choices, Description, Ref, choice, foreign_key, integer, text
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.types import Draft, UnitOfWork
+from netinv_core.units import KBPS
 from netinv_core.write.draft import ALL
 from netinv_core.write.system_update import system_update
 from netinv_dcim.cabling.cables import cabled_ends_keep_fitting, retrace
@@ -37,6 +39,9 @@ class CircuitTermination(PathEnd, Organizational):
     connector_kind = NETWORK
     compatible_with = frozenset({NETWORK, PASS_THROUGH})
     ends_paths = True
+    holder = "circuit"
+    holder_notes = ("provider.name",)
+    leads_into = "provider_network.name"
     fit_columns = ("provider_network_id",)
 
     __tablename__ = "circuits_circuit_termination"
@@ -49,9 +54,9 @@ class CircuitTermination(PathEnd, Organizational):
     provider_network_id: Mapped[Ref | None] = foreign_key(
         ProviderNetwork, on_delete=PROTECT, related_name="circuit_terminations"
     )
-    port_speed: Mapped[int | None] = integer(0, MAX_RATE, label="Port speed (Kbps)")
+    port_speed: Mapped[int | None] = integer(0, MAX_RATE, label="Port speed", unit=KBPS)
     upstream_speed: Mapped[int | None] = integer(
-        0, MAX_RATE, "Upstream speed, if different from port speed", label="Upstream speed (Kbps)"
+        0, MAX_RATE, "Upstream speed, if different from port speed", label="Upstream speed", unit=KBPS
     )
     xconnect_id: Mapped[str] = text(50, label="Cross-connect ID")
     pp_info: Mapped[str] = text(100, label="Patch panel/port(s)")
@@ -100,6 +105,25 @@ circuit_terminations = Resource(
         tree("location"),
     ],
     example={"term_side": "A", "site": ...},
+    presentation=Presentation(
+        depends_on={"location": {"site": "site_id"}},
+        name_in_context=("{} side {}".format, "circuit.cid", "term_side"),
+        leading=["trace"],
+        unrelated=["termination_a", "termination_z"],
+        columns=[
+            "circuit",
+            "site",
+            "location",
+            "provider_network",
+            "port_speed",
+            "upstream_speed",
+            "far_end",
+            "cable",
+            "xconnect_id",
+            "pp_info",
+            "description",
+        ],
+    ),
     record_constants={"tags": []},
 )
 

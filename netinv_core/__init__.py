@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from netinv_core.auth.models import User
     from netinv_core.auth.security_policy import API_ACCESS, AUTHENTICATED
     from netinv_core.changelog.change_set import Change
+    from netinv_core.changelog.guards import ChangeGuard
     from netinv_core.changelog.models import ObjectChange
     from netinv_core.changelog.recorder import RelatedInsert
     from netinv_core.changelog.states import record_columns
     from netinv_core.db.engine import in_parameter, lock_rows
+    from netinv_core.db.locks import lock_for
     from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError, Unavailable
     from netinv_core.findings import Finding
     from netinv_core.hookspecs import hookimpl, hookspec
-    from netinv_core.http import views
-    from netinv_core.http.actions import documented
+    from netinv_core.http import allocating, views
+    from netinv_core.http.actions import BodyOf, documented
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.http.metrics import Sample
     from netinv_core.http.query_parameters import query
@@ -76,7 +78,7 @@ if TYPE_CHECKING:
     from netinv_core.read import filters, listing, lookups, relations
     from netinv_core.read.filters import Filter
     from netinv_core.read.lookups import convert
-    from netinv_core.read.search import Match, SearchProvider
+    from netinv_core.read.recognisers import Match, SearchProvider
     from netinv_core.resource import (
         FieldFactory,
         Resource,
@@ -92,7 +94,9 @@ if TYPE_CHECKING:
         generic_fk,
         reverse_fk,
         to_many,
+        utilization,
     )
+    from netinv_core.single_references import to_one
     from netinv_core.tasks.queue import Task, notify_worker
     from netinv_core.tasks.retention import Retention, older_than
     from netinv_core.types import Draft, Endpoint, Registry, Relation, UnitOfWork
@@ -114,7 +118,9 @@ __all__ = [
     "SET_NULL",
     "App",
     "Base",
+    "BodyOf",
     "Change",
+    "ChangeGuard",
     "ChangeLogged",
     "Choices",
     "ColumnInfo",
@@ -166,6 +172,7 @@ __all__ = [
     "UnitOfWork",
     "User",
     "VersionChange",
+    "allocating",
     "batch_loaded",
     "boolean",
     "choice",
@@ -195,6 +202,7 @@ __all__ = [
     "integer",
     "json_document",
     "listing",
+    "lock_for",
     "lock_rows",
     "lookups",
     "many_to_many",
@@ -220,10 +228,12 @@ __all__ = [
     "text",
     "through",
     "to_many",
+    "to_one",
     "unique_copy",
     "unique_set",
     "unique_together",
     "url",
+    "utilization",
     "views",
 ]
 
@@ -233,14 +243,16 @@ _NAMES = {
     "netinv_core.auth.models": "User",
     "netinv_core.auth.security_policy": "API_ACCESS AUTHENTICATED",
     "netinv_core.changelog.change_set": "Change",
+    "netinv_core.changelog.guards": "ChangeGuard",
     "netinv_core.changelog.models": "ObjectChange",
     "netinv_core.changelog.recorder": "RelatedInsert",
     "netinv_core.changelog.states": "record_columns",
     "netinv_core.db.engine": "in_parameter lock_rows",
+    "netinv_core.db.locks": "lock_for",
     "netinv_core.errors": "Conflict Denied Gone Invalid NotFound RequestError Unavailable",
     "netinv_core.hookspecs": "hookimpl hookspec",
-    "netinv_core.http": "views",
-    "netinv_core.http.actions": "documented",
+    "netinv_core.http": "allocating views",
+    "netinv_core.http.actions": "BodyOf documented",
     "netinv_core.http.list_formats": "ListFormat",
     "netinv_core.http.metrics": "Sample",
     "netinv_core.http.query_parameters": "query",
@@ -259,11 +271,12 @@ _NAMES = {
     "netinv_core.read": "filters listing lookups relations",
     "netinv_core.read.filters": "Filter",
     "netinv_core.read.lookups": "convert",
-    "netinv_core.read.search": "Match SearchProvider",
+    "netinv_core.read.recognisers": "Match SearchProvider",
     "netinv_core.resource": (
         "FieldFactory Resource Rule VersionChange batch_loaded coalesce computed computed_choice "
-        "content_type_list count_of counter generic_fk reverse_fk to_many"
+        "content_type_list count_of counter generic_fk reverse_fk to_many utilization"
     ),
+    "netinv_core.single_references": "to_one",
     "netinv_core.tasks.queue": "Task notify_worker",
     "netinv_core.write": "save",
     "netinv_core.write.delete": "GenericCascade in_use",

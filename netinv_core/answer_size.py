@@ -15,6 +15,7 @@ import orjson
 from netinv_core.errors import AnswerTooLarge
 
 if TYPE_CHECKING:
+    from netinv_core.telemetry.log_context import LogContext
     from netinv_core.types import Registry
 
 MEMBER = 6  # bytes of a member beside its name and value: quotes, colon, comma, an empty value
@@ -36,6 +37,27 @@ def check(registry: Registry, objects: int, size: int) -> None:
     if most and size > most:
         raise AnswerTooLarge(
             f"The answer would be larger than {most} bytes (netinv.max_answer_size). Ask for fewer objects or members."
+        )
+
+
+def count_inflated(context: LogContext, size: int) -> None:
+    """Counts bytes that a request reads from compressed rows: a thousandth of them is stored.
+
+    :raises AnswerTooLarge: when they are more than ``netinv.max_answer_size``
+    """
+    check_inflated(context, size)
+    context.inflated += size
+
+
+def check_inflated(context: LogContext, size: int) -> None:
+    """Refuses so many bytes more from compressed rows.
+
+    :raises AnswerTooLarge: when they are more than ``netinv.max_answer_size``
+    """
+    if context.inflated + size > context.most_inflated:
+        raise AnswerTooLarge(
+            f"The states of change records for this answer are larger than {context.most_inflated} bytes "
+            "(netinv.max_answer_size). Ask for fewer changes."
         )
 
 

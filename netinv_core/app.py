@@ -43,13 +43,16 @@ class Feature:
 class App(Feature):
     """An application: ``name`` is its URL segment and the first half of its models' labels.
 
-    ``migrations`` is ``"package:folder"`` of its Alembic branch. A ``plugin`` is served below ``/api/plugins/``.
+    ``migrations`` is ``"package:folder"`` of its Alembic branch; ``migrates_after`` names applications to whose tables
+    its older migrations refer, where its tables no longer do. A ``plugin`` is served below ``/api/plugins/``.
     ``hooks`` is a module with hook specifications for other packages to implement. ``features`` names the modules of
     its features, in the order in which their hooks are called. Without a ``menu``, one section has all resources. One
-    that is not ``rooted`` has no path ``/api/<name>/``: it has neither resources nor views below it.
+    that is not ``rooted`` has no path ``/api/<name>/``: it has neither resources nor views below it. ``program_paths``
+    are paths outside of ``/api/`` for programs: errors below them are JSON, not pages.
     """
 
     migrations: str | None = None
+    migrates_after: Sequence[str] = ()
     plugin: bool = False
     hooks: Any = None
     description: str = ""
@@ -57,6 +60,7 @@ class App(Feature):
     version: str = ""
     distribution: str = ""
     rooted: bool = True
+    program_paths: Sequence[str] = ()
     features: Sequence[str] = ()
 
     @property
@@ -126,9 +130,20 @@ def feature_mistakes(apps: Collection[App], disabled: Collection[str]) -> Iterat
     for name in disabled:
         if name not in known:
             yield f"{setting} names {name}, which is not a feature; features are {', '.join(sorted(known))}"
-    needing: dict[str, Feature] = {app.name: app for app in apps} | known
-    for name, part in needing.items():
+    for app in apps:
+        for name, needed in needs(app):
+            if needed in disabled and name not in disabled:
+                yield f"{setting} disables {needed}, which {name} needs"
+
+
+def needs(app: App) -> Iterator[tuple[str, str]]:
+    """The full names of the application, or of a feature of it, and of each feature that it needs.
+
+    :raises TypeError: for anything else than lists of names
+    """
+    parts = {app.name: app, **{name: feature_of(module) for name, module in app.modules().items()}}
+    for name, part in parts.items():
+        if isinstance(part.needs, str) or not all(isinstance(needed, str) for needed in part.needs):
+            raise TypeError(f"needs of {name} is {part.needs!r}; expected a list of names of features")
         for needed in part.needs:
-            full = needed if "." in needed else f"{name.partition('.')[0]}.{needed}"
-            if full in disabled and name not in disabled:
-                yield f"{setting} disables {full}, which {name} needs"
+            yield name, needed if "." in needed else f"{app.name}.{needed}"

@@ -1,4 +1,9 @@
-"""Caches of a process. All are counted alike, for the metrics ``netinv_cache_*``: entries, hits and misses by name."""
+"""Caches of a process that are bounded by size: of a function (:func:`lru_cache`), or of values by weight
+(:class:`BoundedCache`). What depends on a registry is kept there (:mod:`netinv_core.registry_cache`). There are no
+others.
+
+All are counted alike, for the metrics ``netinv_cache_*``: entries, hits and misses by name.
+"""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ _DRIVERS = {
 }
 
 
-def require(setting: str, url: str) -> None:
+def require(place: str, url: str) -> None:
     """Imports the driver for the address of a database, a queue or a collector of traces; SQLite needs none.
 
-    :raises ValueError: when it cannot be imported, with the extra to install; the address is left out, since it may
-        contain a password
+    :raises ValueError: when it cannot be imported, with ``place``, which has the address, and the extra to install; the
+        address is left out, since it may contain a password
     """
     scheme = url.partition(":")[0].partition("+")[0]
     if scheme not in _DRIVERS:
@@ -31,4 +31,4 @@ def require(setting: str, url: str) -> None:
         importlib.import_module(module)
     except ImportError as error:
         install = f'pip install "netinv[{extra}]"'
-        raise ValueError(f"the setting {setting} needs a driver for {scheme}: {install} ({error})") from None
+        raise ValueError(f"{place} needs a driver for {scheme}: {install} ({error})") from None

@@ -5,19 +5,21 @@ from __future__ import annotations
 import collections
 import dataclasses
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core import fields
-from netinv_core.models.columns import column_info
-from netinv_core.packages import errors_of
+from netinv_core import fields, reverse_relations, types
+from netinv_core.declaration_checks import check_rule
+from netinv_core.fields.read_only import unchanged
+from netinv_core.labels import without_id
+from netinv_core.models.columns import CASCADE, column_info
+from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN, within
 from netinv_core.read import ordering, relations
 from netinv_core.read.derived_filters import derived_filters
 from netinv_core.records import Order
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.resource import count_of, counter
 from netinv_core.types import (
     App,
     Field,
@@ -48,7 +50,10 @@ class Endpoint:
         self.filters: dict[str, Filter] = {}
         self.writable: dict[str, Field] = {}
         self.versioned_fields: list[Field] = []
+        self.preparations: list[Rule] = list(resource.prepare_functions)
         self.rules: list[Rule] = list(resource.rules)
+        # The packages that gave fields, filters and relations, by the kind and the name; the others are the resource's.
+        self.givers: dict[tuple[str, str], str] = {}
         self.key_type: type = self.table.c.id.type.python_type  # of ids: ``uuid.UUID`` or ``int``
         # The column that can identify an object in references and filters, besides its id: ``slug`` or ``name`` by
         # default.
@@ -177,50 +182,70 @@ class Endpoint:
                 self.relations[attribute.removesuffix("_id")] = relations.forward(registry, attribute, link)
         for name, field in self.fields.items():
             if isinstance(field, fields.ToMany):
-                self.relations[name] = relations.across(registry, field.to, field.pairs)
+                single = isinstance(field, fields.ToOne)
+                self.relations[name] = relations.across(registry, field.to, field.pairs, single=single)
             elif isinstance(field, fields.ContentTypeList):
                 self.relations[name] = relations.to_labels(field.table)
             elif isinstance(field, fields.ReverseForeignKey):
                 self.relations[name] = relations.backward(registry, field.to, field.attribute_there)
 
+    @property
+    def package(self) -> str:
+        """The name of its package."""
+        return self.registry.packages[self.app.name]
+
+    def claim(self, kind: str, name: str, package: str, present: Collection[str]) -> None:
+        """Notes that a package gives the resource a field, filter or relation (the ``kind``).
+
+        Built-in applications, which are released together, may replace what others of them have.
+
+        :raises PackageError: when another package did so, or the resource has it itself
+        """
+        if name not in present:
+            self.givers[kind, name] = package
+            return
+        sources = [(kind, name), *((of, base) for base in _bases(name) for of in ("relation", "field"))]
+        giver = next((self.givers[source] for source in sources if source in self.givers), self.package)
+        if giver != package and (self.registry.is_plugin(giver) or self.registry.is_plugin(package)):
+            raise self.registry.conflict(giver, package, f"the {kind} {name!r} of {self.label}")
+
     def link_reverse_relations(self) -> None:
         """Adds the reverse relations and the counters of this endpoint's foreign keys to their targets."""
-        for attribute, column in self.table.c.items():
-            link = column_info(column).foreign_key
-            target = self.registry.target(link)
-            if link is None or target is None:
-                continue
-            if link.related_name:
-                target.relations[link.related_name] = relations.backward(self.registry, self.label, attribute)
-                target.reverse_relations.add(link.related_name)
-            if link.count_field:
-                factory = count_of(link.count_field, counter(self.table, attribute))
-                target.fields.setdefault(link.count_field, factory.make(self.registry, target))
-        for field in list(self.fields.values()):
-            if isinstance(field, fields.ToMany) and field.related_name and field.target is not None:
-                field.target.relations[field.related_name] = relations.across(
-                    self.registry, self.label, field.pairs, "target_id", "owner_id"
-                )
-                field.target.reverse_relations.add(field.related_name)
+        reverse_relations.link(self)
 
     def apply_hooks(self) -> None:
-        """Adds the fields, relations and rules of other packages, then completes the order of fields and the brief
-        form.
+        """Adds the fields, relations and rules of other packages, and what the fields give the resources that they
+        refer to.
 
         :raises PackageError: when a package fails
         """
         registry = self.registry
         for package, factories in registry.call_each("netinv_fields", registry=registry, endpoint=self):
-            with errors_of(package):
+            with registry.failures.of(package):
                 for factory in factories:
                     if factory.name not in self.resource.omit:
+                        self.claim("field", factory.name, package, self.fields)
                         self.fields[factory.name] = factory.make(registry, self)
+                        reverse_relations.link_list(self, self.fields[factory.name])
         for package, attached in registry.call_each("netinv_relations", registry=registry, endpoint=self):
-            with errors_of(package):
+            with registry.failures.of(package):
+                for name, relation in attached.items():
+                    self.claim("relation", name, package, self.relations)
+                    if not isinstance(relation, types.Relation):
+                        raise TypeError(f"netinv_relations returns {type(relation).__name__} instead of Relation")
                 self.relations.update(attached)
+        for package, functions in registry.call_each("netinv_preparations", registry=registry, endpoint=self):
+            with registry.failures.of(package):
+                self.preparations.extend(functions)
         for package, rules in registry.call_each("netinv_rules", registry=registry, endpoint=self):
-            with errors_of(package):
+            with registry.failures.of(package):
+                for rule in rules:
+                    check_rule(self.label, rule)
                 self.rules.extend(rules)
+
+    def order_fields(self) -> None:
+        """Completes the order of fields and the brief form."""
+        registry = self.registry
         if self.resource.only_fields:
             self.fields = {name: self.fields[name] for name in self.resource.only_fields}
         last = [name for name in ("created", "last_updated") if name in self.fields]
@@ -239,6 +264,10 @@ class Endpoint:
         # Whether ``*`` in the setting ``netinv.exempt_view_permissions`` does not apply to this resource.
         self.exempt_by_name_only = (self.resource.of or self.resource).exempt_by_name_only or bool(hidden)
         self.natural_attribute = self._natural_attribute()
+        # The reference whose target an object is part of, empty without one; and the name on pages that do not show it.
+        self.parent = self._parent()
+        self.namings = {NAME_IN_CONTEXT: self._naming()}
+        self.namings[NAME_WITHIN] = self._naming_within()
         # The functions that mask values in change records, by field.
         self.masked_columns = {
             name: mask
@@ -248,10 +277,47 @@ class Endpoint:
         # The fields that a request can leave out with ``exclude``, and those that it must name in ``include``.
         self.costly = frozenset(name for name, field in named if field.costly)
         self.opt_in = frozenset(name for name, field in named if field.opt_in)
+        self.derived = frozenset(name for name, field in named if field.derived)
         # The fields whose form in older API versions depends on the configuration.
         self.versioned_fields = [field for _, field in named if type(field).downgrade is not fields.Field.downgrade]
         self.writable = {name: field for name, field in named if not field.read_only}  # those that a body may set
-        self.incoming_foreign_keys = tuple(self._incoming_foreign_keys())
+        self.incoming_foreign_keys = _foreign_keys_by_target(self.registry).get(self, ())
+
+    def _naming(self) -> Field:
+        """The name in context: the stated one, or the display name after that of the parent."""
+        resource = self.resource.of or self.resource
+        declared, names = resource.presentation.name_in_context, resource.display[1:]
+        declared = declared(self.registry) if callable(declared) else declared
+        if isinstance(declared, str):
+            declared = (unchanged, declared)
+        is_unique = any("." in name or (name in self.table.c and self.table.c[name].unique) for name in names)
+        if declared is None and self.parent and names and not is_unique:
+            declared = (within, f"{self.parent}.{NAME_IN_CONTEXT}", "display")
+        function, *paths = declared or (unchanged, "display" if "display" in self.fields else "id")
+        paths = [
+            f"{path.removesuffix(NAME_IN_CONTEXT)}{NAME_WITHIN}" if path.endswith(f".{NAME_IN_CONTEXT}") else path
+            for path in paths
+        ]
+        return fields.Computed(name=NAME_IN_CONTEXT, function=function, paths=tuple(paths))
+
+    def _naming_within(self) -> Field:
+        """The name in context where the object is part of the name of another one, which shows its nested
+        representation: the display name, unless the nested representation shows all that the name is made of.
+        """
+        naming = self.namings[NAME_IN_CONTEXT]
+        if not isinstance(naming, fields.Computed) or all(_shows_nested(self, path) for path in naming.paths):
+            return naming
+        return fields.Computed(name=NAME_WITHIN, function=without_id, paths=("display",))
+
+    def _parent(self) -> str:
+        """The first required reference whose target's deletion deletes the object; empty without one."""
+        for attribute, column in self.registry.served_columns(self):
+            link = column_info(column).foreign_key
+            if link is None or link.on_delete != CASCADE or column.nullable or column_info(column).read_only:
+                continue
+            if self.registry.target(link) is not None:
+                return attribute.removesuffix("_id")
+        return ""
 
     def _natural_attribute(self) -> str | None:
         """The natural column, if clients may name an object by it: cells of tables do so."""
@@ -259,14 +325,6 @@ class Endpoint:
         column = relations.column_of(self, name)
         is_plain = column == name and column_info(self.table.c[name]).foreign_key is None
         return name if is_plain and column_info(self.table.c[name]).kind != "json" else None
-
-    def _incoming_foreign_keys(self) -> Iterator[IncomingForeignKey]:
-        """The foreign keys of all models that refer to this one."""
-        for child in self.registry.stored():
-            for attribute, column in child.table.c.items():
-                link = column_info(column).foreign_key
-                if link is not None and self.registry.target(link) is self:
-                    yield IncomingForeignKey(child, attribute, link.on_delete)
 
     def build_filters(self) -> None:
         """Completes the query parameters: those derived from columns, the resource's own, and those of other packages.
@@ -279,8 +337,15 @@ class Endpoint:
         if self.resource.of is not None:
             return
         for package, attached in self.registry.call_each("netinv_filters", registry=self.registry, endpoint=self):
-            with errors_of(package):
-                self.filters.update((item.name, item) for item in attached)
+            with self.registry.failures.of(package):
+                for item in attached:
+                    self.claim("filter", item.name, package, self.filters)
+                    self.filters[item.name] = item
+
+
+def _bases(name: str) -> tuple[str, ...]:
+    """The names of fields and relations from which a filter may be derived."""
+    return name, name.removeprefix("has_"), name.removesuffix("_id")
 
 
 def _words(name: str) -> str:
@@ -302,3 +367,28 @@ def _defaults(table: Any) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
             value = default.arg if default is not None and function is None else None
             defaults.append((name, function, value))
     return defaults
+
+
+def _shows_nested(endpoint: types.Endpoint, path: str) -> bool:
+    """True for the path of a value that the nested representation shows, in its display name or as a member."""
+    head, _, rest = path.partition(".")
+    if path in ("id", "display") or path in endpoint.resource.display[1:]:
+        return True
+    if head not in endpoint.resource.brief:
+        return False
+    field = endpoint.fields.get(head)
+    target = field.target if isinstance(field, fields.Reference) else None
+    return not rest or rest == NAME_WITHIN or (target is not None and _shows_nested(target, rest))
+
+
+@cached_in_registry
+def _foreign_keys_by_target(registry: Registry) -> dict[types.Endpoint, tuple[IncomingForeignKey, ...]]:
+    """The foreign keys of all models, by the endpoint to which they refer."""
+    found: dict[types.Endpoint, tuple[IncomingForeignKey, ...]] = {}
+    for child in registry.stored():
+        for attribute, column in child.table.c.items():
+            link = column_info(column).foreign_key
+            target = registry.target(link)
+            if link is not None and target is not None:
+                found[target] = (*found.get(target, ()), IncomingForeignKey(child, attribute, link.on_delete))
+    return found

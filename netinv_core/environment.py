@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import contextlib
 import dataclasses
 import functools
@@ -13,32 +12,26 @@ from typing import Any
 
 import click
 from huey import Huey
-from pyramid.paster import get_appsettings, setup_logging
+from pyramid.paster import setup_logging
 from sqlalchemy.engine import Engine
 
-from netinv_core import allocator
+from netinv_core import allocator, reloading
 from netinv_core.auth import identity
 from netinv_core.auth.account import Identity
 from netinv_core.content_types import load
 from netinv_core.db import start_check
 from netinv_core.db.engine import session_factory
+from netinv_core.ini_files import app_settings, loader_uri
 from netinv_core.main import engine_for, read_settings, registry_for
-from netinv_core.packages import Packages, discover
+from netinv_core.packages import Packages, apps_of, discover
+from netinv_core.settings import before_packages
 from netinv_core.tasks import queue as task_queue
+from netinv_core.telemetry import log_settings
 from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 
 VARIABLE = "NETINV_INI"  # environment variable that names the ini file
 DEFAULT_INI = "development.ini"
-INI_LOADER = "plaster-pastedeploy+file+ini:"  # Pyramid's loader of ini files
-
-
-def loader_uri(ini: str) -> str:
-    """URI of an ini file that names its loader; of another file, its path.
-
-    To find a loader for a path, plaster parses the metadata of every installed distribution: 70 ms.
-    """
-    return f"{INI_LOADER}{ini}" if ini.partition("#")[0].endswith(".ini") else ini
 
 
 @dataclasses.dataclass
@@ -57,7 +50,9 @@ class Environment:
     def _configuration(self) -> tuple[dict[str, Any], Packages]:
         settings = self.ini_settings
         setup_logging(loader_uri(self.ini))
-        return read_settings(settings, self.discover(settings.get("netinv.plugins_dir", "")))
+        early = before_packages(settings, os.environ)
+        log_settings.configure(early)
+        return read_settings(settings, self.discover(early.get("netinv.plugins_dir", "")), os.environ)
 
     @functools.cached_property
     def ini_settings(self) -> dict[str, str]:
@@ -69,10 +64,9 @@ class Environment:
         if not Path(path).is_file():
             raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
         try:
-            settings: dict[str, str] = get_appsettings(loader_uri(self.ini))
-        except (configparser.Error, LookupError, ValueError, OSError) as error:
-            raise click.ClickException(f"the ini file {path} cannot be read: {' '.join(str(error).split())}") from None
-        return settings
+            return app_settings(self.ini)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -134,4 +128,7 @@ class Environment:
         except ValueError as error:
             raise click.ClickException(str(error)) from None
         task_queue.add_tasks(huey, self.checked_engine, self.registry)
+        huey.create_consumer = functools.partial(task_queue.Standalone, huey)
+        apps, is_incomplete = apps_of(self.packages[0]), bool(self.packages[1])
+        reloading.watch(reloading.Reloadable(self.ini, {}, self.registry.settings, apps, is_incomplete))
         return huey

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -107,11 +107,29 @@ class BadRequest(_Detailed):
 
 
 class Denied(_Detailed):
-    """403: not authenticated, or not permitted."""
+    """403: not authenticated, or not permitted. ``missing`` is the label of the model and the action whose permission
+    the user lacks, where that is the reason.
+    """
 
     status = 403
     code = "permission_denied"
     detail = "You do not have permission to perform this action."
+    objects: Collection[tuple[str, Any]] = ()  # labels and ids of the objects that it is about, where only some are
+
+    @property
+    def reason(self) -> str:
+        """The sentence for a page."""
+        return error_text(self.body)
+
+    def __init__(
+        self,
+        detail: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        missing: tuple[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail, headers)
+        self.missing = missing
 
 
 class NotFound(_Detailed):
@@ -247,6 +265,12 @@ class Unavailable(_Detailed):
 
     status = 503
     code = "unavailable"
+
+
+class PackageFailed(Unavailable):
+    """503: a plugin failed in a way that it did not foresee, which was logged. Other requests are answered."""
+
+    code = "package_failed"
 
 
 class InternalError(_Detailed):

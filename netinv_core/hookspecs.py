@@ -12,18 +12,23 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
     from netinv_core.auth.providers import IdentityProvider
+    from netinv_core.changelog.guards import ChangeGuard
     from netinv_core.changelog.recorder import RelatedInsert
     from netinv_core.findings import Finding
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.http.metrics import Sample
     from netinv_core.importing.dump import Declaration
-    from netinv_core.read.search import SearchProvider
+    from netinv_core.read.recognisers import SearchProvider
+    from netinv_core.tabular.rows import JoinedColumns
     from netinv_core.tasks.queue import Task
     from netinv_core.tasks.retention import Retention
     from netinv_core.types import App, Change, Endpoint, FieldFactory, Filter, Registry, UnitOfWork
+    from netinv_core.write.delete import GenericCascade
     from netinv_core.write.dry_run import Effects
 
+#: Decorator of the specification of a hook, in the module that ``App(hooks=…)`` names.
 hookspec = pluggy.HookspecMarker("netinv")
+#: Decorator of the implementation of a hook; ``@hookimpl(optionalhook=True)`` of one whose package may be missing.
 hookimpl = pluggy.HookimplMarker("netinv")
 
 
@@ -51,6 +56,13 @@ def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, 
 
 
 @hookspec
+def netinv_joined_columns(registry: Registry, endpoint: Endpoint) -> Iterable[JoinedColumns]:
+    """Columns of a resource's tables that together name what several of its fields hold
+    (:class:`netinv_core.tabular.rows.JoinedColumns`).
+    """
+
+
+@hookspec
 def netinv_list_formats(registry: Registry) -> Iterable[ListFormat]:
     """Formats of lists besides pages of JSON, each requested by a query parameter
     (:class:`netinv_core.http.list_formats.ListFormat`).
@@ -59,7 +71,7 @@ def netinv_list_formats(registry: Registry) -> Iterable[ListFormat]:
 
 @hookspec
 def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
-    """Recognisers of the search over all resources (:class:`netinv_core.read.search.SearchProvider`)."""
+    """Recognisers of the search over all resources (:class:`netinv_core.read.recognisers.SearchProvider`)."""
 
 
 @hookspec
@@ -81,12 +93,19 @@ def netinv_document_members(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str,
 
 
 @hookspec
+def netinv_preparations(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Functions that complete objects of a resource of any package before its rules; see
+    :meth:`netinv_core.resource.Resource.prepare`.
+    """
+
+
+@hookspec
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Rules to attach to a resource of any package; see :meth:`netinv_core.resource.Resource.rule`."""
 
 
 @hookspec
-def netinv_generic_cascades(registry: Registry) -> Iterable[Any]:
+def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Rows that are deleted with an object of any model (:class:`netinv_core.write.delete.GenericCascade`)."""
 
 
@@ -109,13 +128,30 @@ def netinv_commands() -> Mapping[str, Iterable[click.Command]]:
 
 
 @hookspec
+def netinv_change_guards(registry: Registry) -> Iterable[ChangeGuard]:
+    """Guards that see objects before they are changed, and may refuse the changes
+    (:class:`netinv_core.changelog.guards.ChangeGuard`).
+    """
+
+
+@hookspec
 def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:
     """Rows to insert together with the records of these changes, in one statement where the database allows it."""
 
 
 @hookspec
 def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
-    """Called with the changes of a unit of work, in its transaction, after their records are written."""
+    """Called with the changes of a unit of work, in its transaction, after their records are written.
+
+    What it changes itself is recorded in the same request, and the hook is called with these changes, too.
+    """
+
+
+@hookspec
+def netinv_reverted(uow: UnitOfWork, changes: Sequence[Any]) -> None:
+    """Called after an undo, in its transaction, with the net changes that it undid
+    (:class:`netinv_undo.net_changes.NetChange`).
+    """
 
 
 @hookspec

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import TYPE_CHECKING
 
+from netinv_core.caches import lru_cache
+
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Field
+    from netinv_core.types import Endpoint, Field, Registry
 
 # Words that are not written in lower case, within labels.
 _UPPER_CASE = (
@@ -17,10 +18,13 @@ _UPPER_CASE = (
 ABBREVIATIONS = {
     **{word.lower(): word for word in _UPPER_CASE.split()},
     "a": "A",
+    "b": "B",
     "git": "Git",
     "graphql": "GraphQL",
     "ip4": "IPv4",
     "ip6": "IPv6",
+    "ipaddress": "IP address",
+    "ipaddresses": "IP addresses",
     "ips": "IPs",
     "mtus": "MTUs",
     "rirs": "RIRs",
@@ -31,11 +35,12 @@ ABBREVIATIONS = {
     "vrfs": "VRFs",
     "z": "Z",
 }
+_ID = re.compile(r" \([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\)")
 # Literals and roles of reStructuredText: ``queued``, :class:`netinv_core.resource.Resource`, `name`.
 _MARKUP = re.compile(r"(?::[a-z:]+:)?(`{1,2})~?([^`]+)\1")
 
 
-@functools.cache
+@lru_cache("constants", 5000)
 def label_of_name(name: str) -> str:
     """The label of a name with underscores or spaces; its first letter is upper case."""
     words = [ABBREVIATIONS.get(word.lower(), word) for word in name.replace("_", " ").replace("-", " ").split()]
@@ -48,8 +53,14 @@ def label_of(field: Field) -> str:
     if field.label:
         return field.label
     if field.name.endswith("_count"):
-        return label_of_name(_plural(field.name.removesuffix("_count")))
+        return label_of_name(getattr(field, "counted", "") or _plural(field.name.removesuffix("_count")))
     return label_of_name(field.name)
+
+
+def label_with_unit(field: Field) -> str:
+    """The label of a field with the unit of its numbers, for tables: ``Commit rate (Kbps)``."""
+    unit = getattr(getattr(field, "info", None), "unit", "")
+    return f"{label_of(field)} ({unit})" if unit else label_of(field)
 
 
 def _plural(name: str) -> str:
@@ -63,9 +74,20 @@ def title_of(endpoint: Endpoint) -> str:
     return label_of_name(endpoint.title)
 
 
+def title_of_type(registry: Registry, label: str) -> str:
+    """The name of the model with a label in the singular; the label of one whose package is not installed."""
+    endpoint = registry.get(label)
+    return label if endpoint is None else title_of(endpoint)
+
+
 def plural_of(endpoint: Endpoint) -> str:
     """The name of a model in the plural: ``Rack groups``, ``IP addresses``."""
     return label_of_name(endpoint.plural)
+
+
+def without_id(name: str) -> str:
+    """A display name without the id in parentheses that those of objects without a name have."""
+    return _ID.sub("", name) if "(" in name else name
 
 
 def description_of(endpoint: Endpoint) -> str:

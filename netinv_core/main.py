@@ -6,7 +6,9 @@ import contextlib
 import gc
 import linecache
 import logging
+import os
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pyramid_tm
@@ -14,11 +16,11 @@ import sqlalchemy as sa
 from pyramid.config import Configurator
 from sqlalchemy.engine import Engine
 
-from netinv_core import allocator, content_types
+from netinv_core import allocator, content_types, hook_results, plugin_checks, reloading, setting_variables
 from netinv_core import settings as ini_settings
 from netinv_core.auth import providers
 from netinv_core.auth.account import ANONYMOUS
-from netinv_core.db import start_check
+from netinv_core.db import start_check, table_check
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.db.replicas import replicas_for
@@ -26,11 +28,11 @@ from netinv_core.http import list_formats
 from netinv_core.http.framing import close_ambiguous_connections
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_class import keep_request_class
-from netinv_core.package_views import commit_errors_of, include_packages
+from netinv_core.package_views import check_routes, commit_errors_of, include_packages
 from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
-from netinv_core.read import search
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
+from netinv_core.telemetry import log_settings
 from netinv_core.telemetry.log_context import count_statements
 from netinv_core.telemetry.tracing import tracing_of
 from netinv_core.uow import UnitOfWork
@@ -44,6 +46,7 @@ VIEWS = (
     "health",
     "metrics",
     "query_views",
+    "services",
 )
 COLLECTED_AFTER = 5_000  # new objects; at Python's 700, large requests spend a twentieth of their time in collections
 
@@ -72,21 +75,29 @@ def _registry(dialect: str, settings: Mapping[str, Any], packages: Packages) -> 
         registry.add_hookspecs(app)
     for name, module in modules:
         registry.add(name, module)
+    hook_results.check(registry, hook_results.OF_SERVICE)
     registry.freeze()
-    for contributed in (list_formats.formats_of_packages, search.providers_of, providers.providers_of):
+    plugin_checks.check(registry)
+    for contributed in (list_formats.formats_of_packages, providers.providers_of, task_queue.check_names):
         contributed(registry)  # so that a package that fails is quarantined
     return registry
 
 
-def read_settings(settings: Mapping[str, str], packages: Packages | None = None) -> tuple[dict[str, Any], Packages]:
-    """The typed settings of an ini file, and the installed packages, of which some have settings.
+def read_settings(
+    settings: Mapping[str, str],
+    packages: Packages | None = None,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[dict[str, Any], Packages]:
+    """The typed settings of an ini file and of environment ``variables``, and the installed packages, of which some
+    have settings.
 
     :raises ValueError: for an unknown name, or an invalid value
     """
-    packages = packages or discover(settings.get("netinv.plugins_dir", ""))
+    packages = packages or discover(ini_settings.before_packages(settings, variables).get("netinv.plugins_dir", ""))
     while True:
         try:
-            return ini_settings.read(settings, apps_of(packages[0]), incomplete=bool(packages[1])), packages
+            apps, incomplete = apps_of(packages[0]), bool(packages[1])
+            return ini_settings.read(settings, apps, incomplete=incomplete, variables=variables), packages
         except PackageError as error:
             packages = quarantine(packages, error)
 
@@ -105,8 +116,15 @@ def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> 
     )
     try:
         return engine_from(url, statement_timeout, wait, **pool)
-    except (sa.exc.ArgumentError, ValueError, ImportError) as error:
-        raise ValueError(f"the setting netinv.database_url cannot be used: {error}") from None
+    except (sa.exc.ArgumentError, ValueError, KeyError) as error:  # a ValueError may quote a part of the password
+        reason = (
+            str(error)
+            if isinstance(error, sa.exc.ArgumentError)
+            else "expected: postgresql://…, mysql://… or sqlite:///…"
+        )
+        raise ValueError(f"{setting_variables.place('database_url')} cannot be used: {reason}") from None
+    except ImportError as error:
+        raise ValueError(f"{setting_variables.place('database_url')} cannot be used: {error}") from None
 
 
 def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any:
@@ -129,12 +147,14 @@ def _started(global_config: Mapping[str, str], settings: Mapping[str, str]) -> A
 
     :raises SystemExit: with the reason, for settings that cannot be read and a database that cannot be used
     """
+    log_settings.configure(ini_settings.before_packages(settings, os.environ))
     try:
-        typed_settings, packages = read_settings(settings)
+        typed_settings, packages = read_settings(settings, variables=os.environ)
         engine = engine_for(typed_settings, statement_timeout=typed_settings["statement_timeout"])
     except ValueError as error:
         raise SystemExit(f"netinv does not start: {error}") from None
     ini = global_config.get("__file__", "")
+    apps = apps_of(packages[0])
     try:
         app = make_app(engine, typed_settings, settings, packages)
         start_check.check(engine, app.registry.netinv, ini)
@@ -145,6 +165,8 @@ def _started(global_config: Mapping[str, str], settings: Mapping[str, str]) -> A
         if reason is None:
             raise
         raise SystemExit(f"netinv does not start: {reason}") from None
+    options = {name: value for name, value in global_config.items() if name not in ("__file__", "here")}
+    reloading.watch(reloading.Reloadable(ini, options, app.registry.netinv.settings, apps, bool(packages[1])))
     if typed_settings["queue_url"]:
         task_queue.enqueue_startup_tasks(app.registry.netinv)
     if typed_settings["embedded_worker"] and typed_settings["queue_url"]:
@@ -218,9 +240,11 @@ def _wsgi_app(
         config.include(f"netinv_core.http.{name}")
     package_by_action = include_packages(config)
     config.include("netinv_core.http.cornice_services")
-    plugins = {registry.packages[app.name] for app in registry.apps.values() if app.plugin}
-    with commit_errors_of(package_by_action, plugins):
+    names = {action["discriminator"][1]: action["info"] for action in config.action_state.actions if _is_route(action)}
+    with commit_errors_of(package_by_action, {name for name in registry.packages.values() if registry.is_plugin(name)}):
         config.commit()
+    check_routes(config, {name: package_by_action[info] for name, info in names.items() if info in package_by_action})
+    table_check.check(engine, registry)
     _load_content_types(config)
     for item in registry.broken:
         _warn(item)
@@ -228,6 +252,11 @@ def _wsgi_app(
     keep_request_class(app)
     close_ambiguous_connections()
     return app
+
+
+def _is_route(action: Any) -> bool:
+    """True for a queued action that adds a route."""
+    return isinstance(action["discriminator"], tuple) and action["discriminator"][0] == "route"
 
 
 def _load_content_types(config: Configurator) -> None:

@@ -10,18 +10,28 @@ import functools
 import importlib.metadata
 import importlib.util
 import logging
+import os
+import re
 import sys
+import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 
-from netinv_core.app import App
+from netinv_core.app import App, needs
+from netinv_core.presentation import check_menu
 from netinv_core.records import FailedPackage as FailedPackage
 
 ENTRY_POINTS = "netinv"
+NAME = re.compile(r"[a-z][a-z0-9_-]*")  # of applications and settings
+FAILURES = (Exception, SystemExit)  # a script that is imported ends with sys.exit()
+# parts of the paths of files that are no package's
+LIBRARIES = tuple(
+    f"{os.sep}{name}{os.sep}" for name in ("netinv_core", "sqlalchemy", "importlib", "colander", "cornice")
+)
 CORE = "core"  # the entry point without which there is no service
 CASCADES = "netinv_generic_cascades"  # the hook of disabled features that is called
 FILE_PREFIX = "netinv_plugin_"  # of the module names of plugins that are one file
@@ -38,6 +48,33 @@ class PackageError(Exception):
     def __init__(self, package: str) -> None:
         super().__init__(f"the package {package} failed")
         self.package = package
+        self.others: Sequence[PackageError] = ()  # failures of other packages that were found with it
+
+
+class GatheredFailures:
+    """Failures of packages that are found together, so that the service is not put together anew for each."""
+
+    def __init__(self) -> None:
+        self._errors: dict[str, PackageError] = {}
+
+    @contextlib.contextmanager
+    def of(self, package: str) -> Iterator[None]:
+        """Notes exceptions of the block, of a package as in :func:`errors_of`; the first one of each package counts."""
+        try:
+            with errors_of(package):
+                yield
+        except PackageError as error:
+            self._errors.setdefault(error.package, error)
+
+    def check(self) -> None:
+        """Ends the gathering.
+
+        :raises PackageError: the first failure, with the others
+        """
+        if self._errors:
+            first, *others = self._errors.values()
+            first.others = others
+            raise first
 
 
 @contextlib.contextmanager
@@ -50,22 +87,32 @@ def errors_of(package: str) -> Iterator[None]:
         yield
     except PackageError:
         raise
-    except Exception as error:
+    except FAILURES as error:
         raise PackageError(package) from error
 
 
 def quarantine(packages: Packages, error: PackageError) -> Packages:
-    """The packages without the one that failed, which is logged with its traceback and added to those in quarantine.
+    """The packages without those that failed, which are logged with tracebacks and added to those in quarantine.
 
     :raises Exception: the cause, when the core itself failed
     """
-    cause = error.__cause__ or error
-    if error.package == CORE:
-        raise cause
-    log.error("package %s failed; the service starts without it", error.package, exc_info=cause)
-    modules, broken = packages
-    remaining = [(name, module) for name, module in modules if name != error.package]
-    return remaining, [*broken, FailedPackage(error.package, distributions().get(error.package, ""), reason_of(cause))]
+    for failure in (error, *error.others):
+        cause = failure.__cause__ or failure
+        if failure.package == CORE:
+            raise cause
+        log.error("package %s failed; the service starts without it", failure.package, exc_info=cause)
+        modules, broken = packages
+        remaining = [(name, module) for name, module in modules if name != failure.package]
+        failed = FailedPackage(failure.package, _origin(modules, failure.package), reason_of(cause))
+        packages = remaining, [*broken, failed]
+    return packages
+
+
+def _origin(modules: Sequence[tuple[str, Any]], package: str) -> str:
+    """The distribution of a package, or its file if it is one."""
+    if package in (installed := distributions()):
+        return installed[package]
+    return "".join(Path(module.__file__).name for name, module in modules if name == package and is_one_file(module))
 
 
 def reason_of(error: BaseException) -> str:
@@ -82,9 +129,12 @@ def distributions() -> dict[str, str]:
 def discover(plugins_dir: str = "") -> Packages:
     """The hook modules of every installed package and of every file in a folder, and the packages that fail to load."""
     packages: Packages = ([], [])
+    named: dict[str, str] = {}  # the distributions by entry point; the first on the search path counts, as for modules
     for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: (e.name != CORE, e.name)):
         distribution = entry.dist.name if entry.dist is not None else ""
         unmet = _unmet(entry.dist) if entry.dist is not None else None
+        if (first := named.setdefault(entry.name, distribution)) != distribution:
+            unmet = f"the distribution {first} has a package of this name"
         if unmet is None:
             _load(packages, entry.name, distribution, entry.load)
         else:
@@ -103,11 +153,18 @@ def _load(packages: Packages, name: str, origin: str, load: Callable[[], Any]) -
     try:
         module = load()
         app_of(module)
-    except Exception as error:
+    except FAILURES as error:
         log.exception("package %s of %s does not load; the service starts without it", name, origin)
-        broken.append(FailedPackage(name, origin, reason_of(error)))
+        broken.append(FailedPackage(name, origin, f"{reason_of(error)}{_place_of(error)}"))
     else:
         modules.append((name, module))
+
+
+def _place_of(error: BaseException) -> str:
+    """The file and the line of a package in which an exception was raised, or a library that it called raised it."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+    own = [frame for frame in frames if not any(place in frame.filename for place in LIBRARIES)]
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
 def _plugin_files(folder: str) -> list[Path]:
@@ -144,18 +201,30 @@ def _load_file(path: Path, packages: Packages) -> ModuleType:
     return module
 
 
+def is_one_file(module: Any) -> bool:
+    """True for the module of a plugin that is one file."""
+    return str(module.__name__).startswith(FILE_PREFIX)
+
+
 def app_of(module: Any) -> App | None:
     """The application of a hook module; ``None`` when it has none.
 
     :raises TypeError: when the hook returns anything else, a feature is none, or a setting is not a pair of a reader
         and a default
+    :raises ValueError: for the name of an application or a setting that is none, and for a menu that is too long
     """
     if not hasattr(module, "netinv_app"):
         return None
     app = module.netinv_app()
     if not isinstance(app, App):
         raise TypeError(f"netinv_app returns {type(app).__name__} instead of App")
+    if not (isinstance(app.name, str) and NAME.fullmatch(app.name)):
+        raise ValueError(f"the application is called {app.name!r}; expected small letters, digits, '_' and '-'")
+    check_menu("the menu of the application has", app.without(()).menu)
+    list(needs(app))
     for name, definition in app.every_setting().items():
+        if not NAME.fullmatch(name):
+            raise ValueError(f"a setting is called {name!r}; expected small letters, digits, '_' and '-'")
         if not (isinstance(definition, tuple) and len(definition) == 2 and callable(definition[0])):
             raise TypeError(f"the setting {name} is not a pair of a reader and a default")
     return app
@@ -194,11 +263,14 @@ def implementations(name: str, module: Any, disabled: Collection[str]) -> list[t
 
 
 def _unmet(distribution: importlib.metadata.Distribution) -> str | None:
-    """The first requirement of a package on netinv's packages that the installed versions do not meet, as a
-    sentence.
+    """The first requirement of a package on netinv's packages that the installed versions do not meet, or that cannot
+    be read, as a sentence.
     """
     for text in distribution.requires or ():
-        requirement = Requirement(text)
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement as error:
+            return f"its requirement {text!r} cannot be read: {' '.join(str(error).split())}"
         if not requirement.name.startswith("netinv"):
             continue
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import uuid
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
     from sqlalchemy.orm import Session
 
+    from netinv_core.aside import Aside
     from netinv_core.auth.account import Identity
     from netinv_core.caches import CacheCounts
     from netinv_core.db.driver.read_connection import ReadConnection
@@ -20,46 +22,9 @@ if TYPE_CHECKING:
     from netinv_core.models.base import Base
     from netinv_core.models.columns import Choices
     from netinv_core.patterns import Budget
-    from netinv_core.presentation import MenuSection, Presentation
-    from netinv_core.records import ContentType, FailedPackage, Order, SettingDefinitions
+    from netinv_core.presentation import Presentation
+    from netinv_core.records import ContentType, FailedPackage, Order
     from netinv_core.storage.files import Files
-
-
-class AppOptions(Protocol):
-    """The options of an application."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def plugin(self) -> bool: ...
-    @property
-    def rooted(self) -> bool: ...
-    @property
-    def menu(self) -> Sequence[MenuSection]: ...
-    @property
-    def migrations(self) -> str | None: ...
-    @property
-    def views(self) -> Mapping[str, Any]: ...
-    @property
-    def extra_views(self) -> Mapping[str, Any]: ...
-    @property
-    def root_views(self) -> Mapping[str, Any]: ...
-    @property
-    def includes(self) -> Sequence[str]: ...
-    @property
-    def settings(self) -> SettingDefinitions: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def author(self) -> str: ...
-    @property
-    def version(self) -> str: ...
-    @property
-    def distribution(self) -> str: ...
 
 
 class ListDifference(Protocol):
@@ -107,11 +72,9 @@ class RelatedObjects(Named, Protocol):
     def public(self) -> bool: ...
 
 
-class FilterParameters(Protocol):
+class FilterParameters(Named, Protocol):
     """The options of a query parameter."""
 
-    @property
-    def name(self) -> str: ...
     @property
     def lookups(self) -> tuple[str, ...]: ...
     @property
@@ -128,6 +91,9 @@ class FilterParameters(Protocol):
     def choices(self) -> Choices | None: ...
     @property
     def searched(self) -> tuple[str, ...]: ...
+    @property
+    def paths(self) -> tuple[str, ...]: ...
+    def terms(self, lookup: str, values: Sequence[Any]) -> int: ...
     def takes_many(self, lookup: str) -> bool: ...
     def is_single(self, lookup: str) -> bool: ...
 
@@ -187,12 +153,20 @@ class ResourceOptions(Protocol):
     def writable(self) -> bool: ...
 
 
+class Failures(Protocol):
+    """Failures of packages that are found together (:class:`netinv_core.packages.GatheredFailures`)."""
+
+    def of(self, package: str) -> contextlib.AbstractContextManager[None]: ...
+    def check(self) -> None: ...
+
+
 class RegistryState(Protocol):
     """The packages, settings and caches of a service."""
 
     dialect: str
     settings: dict[str, Any]
     packages: dict[str, str]
+    services: dict[str, Any]
     content_types: dict[str, ContentType]
     permitted_actions: set[str]
     disabled: frozenset[str]
@@ -203,10 +177,17 @@ class RegistryState(Protocol):
     configuration_counts: CacheCounts
 
     @property
+    def failures(self) -> Failures: ...
+    @property
     def hooks(self) -> Any: ...
     def cached(self, version: int) -> dict[Any, Any]: ...
     def call_each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]: ...
+    def parts(self, hook: str, read: Callable[[Any], Any], **arguments: Any) -> Iterator[Any]: ...
+    def results(self, hook: str, read: Callable[[Any], Any], **arguments: Any) -> Iterator[Any]: ...
     def callers(self, hook: str) -> list[tuple[str, pluggy.HookCaller]]: ...
+    def conflict(self, first: str, second: str, claimed: str) -> Exception: ...
+    def is_plugin(self, package: str) -> bool: ...
+    def package_of(self, plugin_name: str) -> str: ...
     def content_type(self, label: Any) -> ContentType | None: ...
 
 
@@ -218,6 +199,11 @@ class EndpointNames(Protocol):
     path: str
     label: str
     reverse_relations: set[str]
+    givers: dict[tuple[str, str], str]
+
+    @property
+    def package(self) -> str: ...
+    def claim(self, kind: str, name: str, package: str, present: Collection[str]) -> None: ...
 
     @property
     def canonical_path(self) -> str: ...
@@ -251,6 +237,8 @@ class EndpointNames(Protocol):
     def costly(self) -> frozenset[str]: ...
     @property
     def opt_in(self) -> frozenset[str]: ...
+    @property
+    def derived(self) -> frozenset[str]: ...
     def named_in_cell(self, text: str) -> Any: ...
     def parse_key(self, text: str) -> Any: ...
     def resource_column(self, name: str, table: Any) -> Any: ...
@@ -272,6 +260,7 @@ class FieldOptions(Protocol):
     nullable: bool
     costly: bool
     opt_in: bool
+    derived: bool
     own: bool
     merges: bool
     confidential: bool
@@ -312,6 +301,8 @@ class UnitState(Protocol):
     """The state of a unit of work."""
 
     identity: Identity
+    author: Identity | None
+    guard_state: dict[Any, Any]
     base: str
     version: str
     request_id: uuid.UUID
@@ -319,12 +310,16 @@ class UnitState(Protocol):
     managed: bool
     importing: bool
     is_system: bool
+    aside: Aside | None
+    executed: list[tuple[Any, Any, Sequence[Any]]] | None
     deleting: Mapping[str, Collection[Any]]
     now: datetime.datetime
     row_cache: dict[Any, Any]
     revealed: dict[Any, str]
     keyed_request: KeyedRequest | None
 
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
     @property
     def configuration(self) -> Configuration: ...
     @property
@@ -338,6 +333,15 @@ class UnitState(Protocol):
     def read_from(self, session: Session, connection: sa.Connection) -> None: ...
     def read_from_primary(self) -> None: ...
     def note_write_of(self, account: uuid.UUID | None) -> None: ...
+
+
+class ChangeMarks(Protocol):
+    """Members of a change besides the object."""
+
+    record: uuid.UUID | None
+    memberships: Mapping[str, list[str]] | None
+    bypassed: str | None
+    checked: bool
 
 
 class DraftState(Protocol):

@@ -18,6 +18,9 @@ class Rate:
     requests: int
     seconds: int
 
+    def __str__(self) -> str:
+        return f"{self.requests}/{next(name for name, seconds in _PERIODS.items() if seconds == self.seconds)}"
+
     @property
     def per_second(self) -> float:
         """Requests that one more second allows."""

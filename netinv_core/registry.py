@@ -6,19 +6,30 @@ It is ``config.registry.netinv`` and complete after :meth:`Registry.freeze`; not
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pluggy
+import sqlalchemy as sa
 
-from netinv_core import hookspecs
+from netinv_core import declaration_checks, hookspecs
 from netinv_core.app import DISABLED, App, feature_of
 from netinv_core.caches import CacheCounts
 from netinv_core.confidential import refuse_confidential
+from netinv_core.db.driver import driver_of
 from netinv_core.endpoint import Endpoint
+from netinv_core.errors import RequestError
 from netinv_core.models.base import Base
 from netinv_core.models.columns import ForeignKeyInfo, column_info
-from netinv_core.packages import FailedPackage, app_of, errors_of, implementations
+from netinv_core.packages import (
+    FailedPackage,
+    GatheredFailures,
+    PackageError,
+    app_of,
+    errors_of,
+    implementations,
+    is_one_file,
+)
 from netinv_core.records import ContentType as ContentType
 
 if TYPE_CHECKING:
@@ -35,11 +46,13 @@ class Registry:
     def __init__(
         self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[FailedPackage] = ()
     ) -> None:
-        self.dialect = "mysql" if dialect == "mariadb" else dialect
+        self.dialect = driver_of(dialect).dialect
         self.settings = dict(settings or {})
+        self.services: dict[str, Any] = {}  # of packages, by path
         self.apps: dict[str, App] = {}
         self.packages: dict[str, str] = {}  # name of the package by that of its application
         self.broken = list(broken)
+        self.failures = GatheredFailures()  # those that are found while endpoints are completed
         self.disabled = frozenset(self.settings.get(DISABLED, ()))  # full names of features
         self.endpoints: dict[str, Endpoint] = {}
         # Those of disabled features, which are not served. Their rows are still deleted with those they refer to.
@@ -48,6 +61,7 @@ class Registry:
         self.by_table: dict[Any, Endpoint] = {}
         self.manager = pluggy.PluginManager("netinv")
         self.manager.add_hookspecs(hookspecs)
+        self._built_in: set[str] = set()  # names of packages whose application is no plugin
         self._packages_of_plugins: dict[str | None, str] = {}  # names of packages by those that pluggy has
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
@@ -82,11 +96,13 @@ class Registry:
     def add(self, name: str, module: Any) -> None:
         """Adds the hooks of a package, and its application when it has one.
 
-        :raises ValueError: when two packages claim one path or one label
-        :raises PackageError: when the hooks are not as they are specified
+        :raises PackageError: when the hooks are not as they are specified, or two packages claim one application, path,
+            label or model
         """
         with errors_of(name):
             whole = app_of(module)
+            if whole is not None and not (whole.plugin or is_one_file(module)):
+                self._built_in.add(name)
             for plugin_name, plugin in implementations(name, module, self.disabled):
                 self.manager.register(plugin, plugin_name)
                 self._packages_of_plugins[plugin_name] = name
@@ -94,9 +110,17 @@ class Registry:
             return
         app = whole.without(self.disabled)
         if app.name in self.apps:
-            raise ValueError(f"two packages claim the application {app.name!r}")
+            raise self.conflict(self.packages[app.name], name, f"the application {app.name!r}")
         self.apps[app.name] = app
         self.packages[app.name] = name
+        with errors_of(name):
+            self._add_endpoints(app, whole)
+
+    def _add_endpoints(self, app: App, whole: App) -> None:
+        """Adds the endpoints of an application; those of its disabled features, too, which the ``whole`` one has.
+
+        :raises ValueError: when two resources claim one path, one label or one model
+        """
         for resource in app.resources:
             self.permitted_actions.update(resource.actions)
             endpoint = self._endpoint(app, resource)
@@ -111,18 +135,45 @@ class Registry:
             self._add_label(self._endpoint(app, resource), self.unserved)
 
     def _endpoint(self, app: App, resource: Resource) -> Endpoint:
+        """The endpoint of a resource.
+
+        :raises DeclarationError: for a mistake in a plugin's model
+        """
+        if app.plugin:
+            declaration_checks.check(app, resource)
         resource.freeze()
         return Endpoint(self, app, resource)
 
     def _add_label(self, endpoint: Endpoint, endpoints: dict[str, Endpoint]) -> None:
         """Adds an endpoint to those that are served, or to those that are not.
 
-        :raises ValueError: when another one has its label
+        :raises PackageError: when another one has its label or its model
         """
-        if endpoint.label in self.endpoints or endpoint.label in self.unserved:
-            raise ValueError(f"two resources claim the label {endpoint.label!r}")
+        package = self.packages[endpoint.app.name]
+        if (other := self.endpoints.get(endpoint.label) or self.unserved.get(endpoint.label)) is not None:
+            raise self.conflict(self.packages[other.app.name], package, f"the label {endpoint.label!r}")
+        if (other := self.by_table.get(endpoint.table)) is not None:
+            claimed = f"the model of {other.label} (a further list of it is declared with of=)"
+            raise self.conflict(self.packages[other.app.name], package, claimed)
         endpoints[endpoint.label] = endpoint
         self.by_table[endpoint.table] = endpoint
+
+    def conflict(self, first: str, second: str, claimed: str) -> PackageError:
+        """The failure of one of two packages that claim the same. The first one keeps it, unless only the second one is
+        built in.
+        """
+        loser, winner = (second, first) if second not in self._built_in or first in self._built_in else (first, second)
+        error = PackageError(loser)
+        error.__cause__ = ValueError(f"it claims {claimed}, which the package {winner} has")
+        return error
+
+    def package_of(self, plugin_name: str) -> str:
+        """The package of a module by the name that pluggy has for it."""
+        return self._packages_of_plugins[plugin_name]
+
+    def is_plugin(self, package: str) -> bool:
+        """True for a package that is no built-in application."""
+        return package not in self._built_in
 
     def freeze(self) -> Registry:
         """Completes every endpoint. All packages have to be added before.
@@ -134,14 +185,16 @@ class Registry:
             Endpoint.build,
             Endpoint.link_reverse_relations,
             Endpoint.apply_hooks,
+            Endpoint.order_fields,
             Endpoint.describe,
             Endpoint.build_filters,
             refuse_confidential,
         )
         for step in steps:
             for endpoint in every if step is not Endpoint.link_reverse_relations else self.endpoints.values():
-                with errors_of(self.packages[endpoint.app.name]):
+                with self.failures.of(endpoint.package):
                     step(endpoint)
+            self.failures.check()
         return self
 
     def call_each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
@@ -156,6 +209,38 @@ class Registry:
                 results = [list(result) if isinstance(result, Iterator) else result for result in caller(**arguments)]
             for result in results:
                 yield package, result
+
+    def parts(self, hook: str, read: Callable[[Any], Any], **arguments: Any) -> Iterator[Any]:
+        """Calls a hook while the service runs; yields what ``read`` makes of each result. The part of a plugin that
+        fails is left out, and the log has its traceback.
+
+        :raises Exception: of a built-in application, of the database, and answers to the request
+        """
+        for package, caller in self.callers(hook):
+            try:
+                found = [read(result) for result in caller(**arguments)]
+            except (sa.exc.SQLAlchemyError, RequestError):
+                raise
+            except Exception:
+                if not self.is_plugin(package):
+                    raise
+                log.exception("%s of the package %s failed; its part is left out", hook, package)
+            else:
+                yield from found
+
+    def results(self, hook: str, read: Callable[[Any], Any], **arguments: Any) -> Iterator[Any]:
+        """Calls a hook while the service runs; yields what ``read`` makes of each result.
+
+        :raises PackageError: when ``read`` fails at what a plugin returns
+        """
+        for package, caller in self.callers(hook):
+            for result in caller(**arguments):
+                try:
+                    yield read(result)
+                except (TypeError, ValueError, AttributeError) as error:
+                    if not self.is_plugin(package):
+                        raise
+                    raise PackageError(package) from error
 
     def callers(self, hook: str) -> list[tuple[str, pluggy.HookCaller]]:
         """The callers of a hook that call one package each, with the packages."""

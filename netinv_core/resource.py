@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from netinv_core import types
     from netinv_core.types import Draft, Endpoint, Filter, Registry, UnitOfWork
 
+#: A function that checks the drafts of a batch, or completes them: it rejects what is wrong (``draft.reject``).
 Rule = Callable[["UnitOfWork", "Sequence[Draft]"], None]
 BeforeDelete = Callable[["UnitOfWork", "Sequence[dict[str, Any]]"], None]
 Downgrade = Callable[[dict[str, Any]], dict[str, Any]]
@@ -99,6 +100,11 @@ def batch_loaded(
     )
 
 
+def utilization(load: Callable[[UnitOfWork, list[Any]], Mapping[Any, kinds.Shares]]) -> FieldFactory:
+    """The field ``utilization``; ``load(uow, ids)`` returns the shares of objects by id."""
+    return FieldFactory("utilization", lambda registry, endpoint: kinds.Utilization(name="utilization", load=load))
+
+
 def coalesce(name: str, attributes: Sequence[str], *, prefer: Mapping[str, str] | None = None) -> FieldFactory:
     """The first of several references that is set, nested; a setting in ``prefer`` that is on puts its reference
     first.
@@ -142,17 +148,6 @@ def reverse_fk(name: str, target: str, attribute: str) -> FieldFactory:
             name=name, to=target, attribute_there=attribute, registry=registry
         ),
     )
-
-
-def through_one_to_one(name: str, target: str, held: str, holder: str, by: str) -> FieldFactory:
-    """The object that is reached through a one-to-one reference of ``target``: see
-    :class:`netinv_core.fields.ThroughOneToOne`.
-    """
-
-    def make(registry: Registry, endpoint: Endpoint) -> Field:
-        return kinds.ThroughOneToOne(name=name, to=target, held=held, holder=holder, by=by, registry=registry)
-
-    return FieldFactory(name, make)
 
 
 def generic_fk(name: str, type_attribute: str, id_attribute: str, shape: str = "nested") -> FieldFactory:

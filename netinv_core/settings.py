@@ -8,19 +8,21 @@ import logging
 import pathlib
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pyramid.settings import asbool, aslist, falsey, truthy
 
-from netinv_core import drivers
+from netinv_core import drivers, setting_variables
 from netinv_core.app import DISABLED, feature_mistakes
 from netinv_core.net import addresses
 from netinv_core.packages import CORE, PackageError, errors_of
 from netinv_core.rates import rate
 from netinv_core.records import Setting
 from netinv_core.records import SettingDefinitions as SettingDefinitions
+from netinv_core.telemetry import log_settings
 
 if TYPE_CHECKING:
     from netinv_core.app import App
@@ -40,12 +42,18 @@ def flag(text: str) -> bool:
 
 
 def count(text: str) -> int:
-    """A number; ``none`` is 0."""
-    return 0 if text.strip().lower() in ("", "none") else int(text)
+    """A whole number, 0 or more; ``none`` is 0.
+
+    :raises ValueError: for anything else
+    """
+    number = 0 if text.strip().lower() in ("", "none") else int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
 
 
 def positive(text: str) -> int:
-    """A number, at least 1."""
+    """A whole number, at least 1."""
     if int(text) < 1:
         raise ValueError(text)
     return int(text)
@@ -54,6 +62,11 @@ def positive(text: str) -> int:
 def words(text: str) -> tuple[str, ...]:
     """Words with white space between them."""
     return tuple(aslist(text))
+
+
+def variable_prefixes(text: str) -> tuple[str, ...]:
+    """Beginnings of names of environment variables with white space between them."""
+    return words(text)
 
 
 def networks(text: str) -> tuple[str, ...]:
@@ -124,6 +137,13 @@ def _token_writers(text: str) -> str:
     return {"permitted": "permitted", "superusers": "superusers", "nobody": "nobody"}[text.strip().lower()]
 
 
+def _queue(text: str) -> str:
+    """The address of the queue, ``redis://…``, ``rediss://…``, ``unix://…`` or ``sqlite:///…``, or empty."""
+    if text and (not _QUEUE.match(text) or urlsplit(text).port == 0):  # reading the port fails for a wrong one
+        raise ValueError(text)
+    return text
+
+
 def _collector(text: str) -> str:
     """The address of a collector of traces, ``http://…`` or ``https://…``, or empty."""
     if text and not text.startswith(("http://", "https://")):
@@ -132,21 +152,23 @@ def _collector(text: str) -> str:
 
 
 LONGEST_PASSWORD = 128  # characters, the length of the column
+_QUEUE = re.compile(r"(?:rediss?|unix|sqlite)://")
+HAS_SECRETS = frozenset({"secret", "queue_url"})  # settings whose values no message shows
 SHORTEST_SECRET = 32  # characters; of a random text in base 64 that is 192 bits
 # name → (reader of the text, default)
 OWN: SettingDefinitions = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
     "database_read_urls": (words, ()),
     "database_read_lag": (seconds, 10.0),
-    "database_pool": (int, 10),
-    "database_timeout": (int, 10),
+    "database_pool": (positive, 10),
+    "database_timeout": (positive, 10),
     "statement_timeout": (limit, 30.0),
     "pattern_timeout": (seconds, 1.0),
     "secret": (str, ""),
     "secret_file": (str, ""),
-    "queue_url": (str, ""),
+    "queue_url": (_queue, ""),
     "embedded_worker": (flag, False),
-    "paginate_count": (int, 50),
+    "paginate_count": (positive, 50),
     "max_page_size": (count, 1000),
     "exact_count_limit": (count, 0),
     "max_export_size": (count, 10_000),
@@ -185,7 +207,12 @@ OWN: SettingDefinitions = {
     "base_url": (_base_url, ""),
     "changelog_retention": (count, 90),
     "media_root": (str, "var/media"),
+    "backup_folder": (str, ""),
+    "backup_interval": (positive, 24),
+    "backup_keep": (positive, 7),
     "plugins_dir": (str, ""),
+    "log_level": (log_settings.levels, {}),
+    "log_format": (log_settings.log_format, ""),
     DISABLED: (words, ()),
     "max_upload_size": (size, 5 * 2**20),
     "server_timing": (flag, False),
@@ -193,8 +220,8 @@ OWN: SettingDefinitions = {
     "hsts_seconds": (count, 0),
     "max_request_size": (size, 32 * 2**20),
     "max_anonymous_request_size": (size, 64 * 2**10),
-    "max_json_values": (int, 500_000),
-    "max_bulk_objects": (int, 10_000),
+    "max_json_values": (positive, 500_000),
+    "max_bulk_objects": (positive, 10_000),
     "max_user_config_size": (size, 64 * 2**10),
 }
 
@@ -213,34 +240,50 @@ def setting_definitions(apps: Mapping[str, App]) -> dict[str, Setting]:
     return definitions
 
 
-def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bool = False) -> dict[str, Any]:
-    """The ``netinv.`` settings of an ini file, typed, defaults filled in: those of the core, and of applications (by
-    package).
+def before_packages(settings: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
+    """The settings of an ini file with those of the environment that the core knows: what the search for packages
+    depends on.
+    """
+    return setting_variables.merged(settings, OWN, variables).texts
+
+
+def read(
+    settings: Mapping[str, str],
+    apps: Mapping[str, App],
+    *,
+    incomplete: bool = False,
+    variables: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The ``netinv.`` settings of an ini file and of environment ``variables``, typed, defaults filled in: those of the
+    core, and of applications (by package).
 
     With ``incomplete``, packages are in quarantine: unknown settings may be theirs, and are logged instead of refused.
 
     :raises ValueError: for a name that is not known, a value that cannot be read, or an address without its driver
     :raises PackageError: when the reader of an application's setting fails otherwise
     """
-    values, mistakes = parse(settings, apps, incomplete=incomplete)
+    values, mistakes = parse(settings, apps, incomplete=incomplete, variables=variables)
     if mistakes:
         raise ValueError(mistakes[0])
     values["secret"] = values["secret"] or _secret_in(values["secret_file"])
-    mistake = secret_mistake(values)
+    mistake = secret_mistake(values, variables)
     if mistake is not None:
         raise ValueError(mistake)
     for name in ("database_url", "queue_url", "otel_endpoint"):
-        drivers.require(f"netinv.{name}", values[name])
-    if (
-        not all(url.startswith("postgresql") for url in (values["database_url"], *values["database_read_urls"]))
-        and (values["database_read_urls"])
-    ):
-        raise ValueError("the setting netinv.database_read_urls names replicas of PostgreSQL: postgresql://…")
+        drivers.require(setting_variables.place(name, variables), values[name])
+    replicas = values["database_read_urls"]
+    if replicas and not all(url.startswith("postgresql") for url in (values["database_url"], *replicas)):
+        place = setting_variables.place("database_read_urls", variables)
+        raise ValueError(f"{place} names replicas of PostgreSQL: postgresql://…")
     return values
 
 
 def parse(
-    settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bool = False
+    settings: Mapping[str, str],
+    apps: Mapping[str, App],
+    *,
+    incomplete: bool = False,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[dict[str, Any], list[str]]:
     """The typed settings, and a sentence for each unknown name and each value that cannot be read, whose setting has
     its default then. The file with the secret is not read.
@@ -250,8 +293,9 @@ def parse(
     definitions = setting_definitions(apps)
     packages = {name: package for package, app in apps.items() for name in app.settings}
     values: dict[str, Any] = {name: default for name, (_, default) in definitions.items()}
-    mistakes = []
-    for full, text in settings.items():
+    merged = setting_variables.merged(settings, definitions, variables)
+    mistakes = list(merged.mistakes)
+    for full, text in merged.texts.items():
         if not full.startswith("netinv."):
             continue
         name = full.removeprefix("netinv.")
@@ -263,13 +307,22 @@ def parse(
             try:
                 values[name] = definitions[name][0](text)
             except (ValueError, KeyError):
-                shown = "" if name == "secret" else f": {text!r}"
-                mistakes.append(f"the setting {full} has a value that cannot be read{shown}")
+                shown = "" if name in HAS_SECRETS or full in merged.variables else f": {text!r}"
+                place, form = setting_variables.place(name, variables), _expected(definitions[name][0])
+                mistakes.append(f"{place} has a value that cannot be read{shown}{form}")
             except Exception as error:
                 raise PackageError(packages.get(name, CORE)) from error
     if not incomplete:  # a feature that is not known may be one of a package that failed
         mistakes += feature_mistakes(apps.values(), values[DISABLED])
     return values, mistakes
+
+
+def _expected(reader: Callable[[str], Any]) -> str:
+    """The first sentence of a reader's docstring, as a half sentence."""
+    text = "" if reader in (int, float, str) else (reader.__doc__ or "")
+    first = re.split(r"\.\s|\.$|\n\n", text.strip(), maxsplit=1)[0].replace("``", "")
+    words = " ".join(first.split())
+    return f"; expected: {words[:1].lower()}{words[1:]}" if words else ""
 
 
 def _similar(name: str, definitions: SettingDefinitions) -> str:
@@ -280,11 +333,13 @@ def _similar(name: str, definitions: SettingDefinitions) -> str:
     return f"known are {', '.join(sorted(definitions))}"
 
 
-def secret_mistake(values: Mapping[str, Any]) -> str | None:
+def secret_mistake(values: Mapping[str, Any], variables: Mapping[str, str] = MappingProxyType({})) -> str | None:
     """A sentence for a secret that is too short; ``None`` for one that will do."""
     if len(values["secret"]) >= SHORTEST_SECRET:
         return None
-    place = f"the file {values['secret_file']}" if values["secret_file"] else "the setting netinv.secret"
+    place = (
+        f"the file {values['secret_file']}" if values["secret_file"] else setting_variables.place("secret", variables)
+    )
     return (
         f"{place} must hold a random text of at least {SHORTEST_SECRET} characters, such as {secrets.token_urlsafe(36)}"
     )

@@ -55,7 +55,7 @@ COLUMNS = (_table.c.request_digest, _table.c.content)
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class KeptAnswer:
     """Status, headers and body of an answer."""
 
     status: int
@@ -93,7 +93,7 @@ def look_up(uow: UnitOfWork, keyed: plain_types.KeyedRequest) -> None:
     keyed.found(uow.execute(statement, values).first())
 
 
-def store(uow: UnitOfWork, keyed: plain_types.KeyedRequest, request_digest: str, answer: Answer) -> None:
+def store(uow: UnitOfWork, keyed: plain_types.KeyedRequest, request_digest: str, answer: KeptAnswer) -> None:
     """Inserts the answer; one statement. Waits for a concurrent request with the same key.
 
     :raises sqlalchemy.exc.IntegrityError: when that one was committed
@@ -103,7 +103,7 @@ def store(uow: UnitOfWork, keyed: plain_types.KeyedRequest, request_digest: str,
     uow.execute(sa.insert(_table).values(id=uuid.uuid4(), created=now(), content=content, **values))
 
 
-def _sealed(registry: Registry, answer: Answer) -> bytes | None:
+def _sealed(registry: Registry, answer: KeptAnswer) -> bytes | None:
     """The compressed and encrypted answer; ``None`` for one larger than ``netinv.max_stored_answer_size``."""
     most = min(registry.settings["max_stored_answer_size"], driver_of(registry.dialect).most_bytes)
     head = orjson.dumps([answer.status, answer.headers])
@@ -111,7 +111,7 @@ def _sealed(registry: Registry, answer: Answer) -> bytes | None:
     return crypto.encrypt_bytes(registry.settings["secret"], content) if len(content) <= most else None
 
 
-def read(secret: str, content: bytes | None) -> Answer | None:
+def read(secret: str, content: bytes | None) -> KeptAnswer | None:
     """The answer of a row; ``None`` if it was not kept, or encrypted with another ``netinv.secret``."""
     try:
         text = None if content is None else zlib.decompress(crypto.decrypt_bytes(secret, content))
@@ -121,7 +121,7 @@ def read(secret: str, content: bytes | None) -> Answer | None:
         return None
     head, _, body = text.partition(b"\n")
     status, headers = orjson.loads(head)
-    return Answer(status, [(name, value) for name, value in headers], body)
+    return KeptAnswer(status, [(name, value) for name, value in headers], body)
 
 
 retention = Retention(_table, older_than("idempotency_retention", _table.c.created, unit="hours"))

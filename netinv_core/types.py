@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
+from netinv_core.app_types import AppOptions
 from netinv_core.db.driver.results import Row
 from netinv_core.plain_types import (
-    AppOptions,
+    ChangeMarks,
     Connected,
     DraftState,
     EndpointNames,
@@ -159,6 +159,7 @@ class Endpoint(EndpointNames, Protocol):
     brief: list[Field]
     relations: dict[str, Relation]
     filters: dict[str, Filter]
+    preparations: list[Rule]
     rules: list[Rule]
 
     @property
@@ -175,6 +176,10 @@ class Endpoint(EndpointNames, Protocol):
     def versioned_fields(self) -> list[Field]: ...
     @property
     def writable(self) -> dict[str, Field]: ...
+    @property
+    def parent(self) -> str: ...
+    @property
+    def namings(self) -> dict[str, Field]: ...
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -201,8 +206,8 @@ class RowSet:
     markup: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
 
-class Plan(Protocol):
-    """SELECT and reader for one resource in one shape (:class:`netinv_core.read.plan.Plan`), while it is built."""
+class ReadPlan(Protocol):
+    """SELECT and reader for one resource in one shape (:class:`netinv_core.read.plan.ReadPlan`), while it is built."""
 
     root: JoinedTable
 
@@ -214,7 +219,7 @@ class Plan(Protocol):
     def join_reverse(self, place: JoinedTable, name: str, target: Endpoint, attribute: str) -> JoinedTable: ...
     def batch(self, load: Batch) -> int: ...
     def load_generic(self, shape: str, label: int, key: int, load_objects: LoadObjects) -> int: ...
-    def load_to_many(self, place: JoinedTable, inner: Plan) -> Reader: ...
+    def load_to_many(self, place: JoinedTable, inner: ReadPlan) -> Reader: ...
     def nested(
         self, place: JoinedTable, attribute: str, field_names: Sequence[str] = (), without: Collection[str] = ()
     ) -> Reader: ...
@@ -251,9 +256,10 @@ class CellColumn:
 class Field(FieldOptions, Protocol):
     """A member of a representation (:class:`netinv_core.fields.Field`)."""
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader: ...
-    def sparse_reader(self, plan: Plan, place: JoinedTable, without: Collection[str]) -> Reader: ...
-    def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader: ...
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader: ...
+    def sparse_reader(self, plan: ReadPlan, place: JoinedTable, without: Collection[str]) -> Reader: ...
+    def brief_reader(self, plan: ReadPlan, place: JoinedTable) -> Reader: ...
+    def path_reader(self, plan: ReadPlan, place: JoinedTable, path: str) -> Reader | None: ...
     def accept(self, draft: Draft, value: Any) -> None: ...
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None: ...
     def differing(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> set[Any]: ...
@@ -328,7 +334,7 @@ class Draft(DraftState, Protocol):
     def add_difference(self, field: ReferenceListField, difference: ListDifference) -> None: ...
 
 
-class Change(Protocol):
+class Change(ChangeMarks, Protocol):
     """Change of one object (:class:`netinv_core.changelog.change_set.Change`)."""
 
     key: Any
@@ -336,8 +342,6 @@ class Change(Protocol):
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     object_data: dict[str, Any]
-    record: uuid.UUID | None
-    memberships: Mapping[str, list[str]] | None
 
     @property
     def endpoint(self) -> Endpoint: ...
@@ -356,7 +360,8 @@ class ChangeSet(Protocol):
     def add(self, change: Change) -> None: ...
     def keys_of(self, endpoint: Endpoint) -> set[Any]: ...
     def merge(self, later: ChangeSet) -> None: ...
-    def write(self, uow: UnitOfWork) -> list[Change]: ...
+    def check(self, uow: UnitOfWork) -> None: ...
+    def write(self, uow: UnitOfWork, *, guarded: bool = True) -> list[Change]: ...
 
 
 class NameQuery(Protocol):

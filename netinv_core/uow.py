@@ -25,6 +25,7 @@ from netinv_core.storage.files import Files
 
 if TYPE_CHECKING:
     from netinv_core import types
+    from netinv_core.aside import Aside
     from netinv_core.auth.account import Identity
     from netinv_core.db.driver.read_connection import ReadConnection
     from netinv_core.plain_types import KeyedRequest
@@ -89,6 +90,9 @@ class UnitOfWork:
     * ``managed``: a transaction manager commits the session;
     * ``importing``: objects are written as they are elsewhere, so none are created along with them;
     * ``is_system``: the service itself acts on behalf of the user;
+    * ``author``: the user on whose behalf the unit has more permissions than they have; ``None`` where it has theirs;
+    * ``guard_state``: what guards of changes keep (:mod:`netinv_core.changelog.guards`), by names of their own;
+    * ``aside``: set while what is written is rolled back, and kept as proposals of a change request: no side effects;
     * ``deleting``: ids of the objects that the running deletion includes, by label;
     * ``row_cache``: cache of rows by table and id (:func:`netinv_core.read.listing.rows_of`), cleared when existing
       rows change;
@@ -112,6 +116,9 @@ class UnitOfWork:
     managed: bool = False
     importing: bool = False
     is_system: bool = False
+    author: Identity | None = None
+    guard_state: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    aside: Aside | None = None
     deleting: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
     now: datetime.datetime = dataclasses.field(default_factory=now)
     row_cache: dict[Any, Any] = dataclasses.field(default_factory=dict)
@@ -123,6 +130,7 @@ class UnitOfWork:
     keyed_request: KeyedRequest | None = None
     read_route: ReadRoute | None = None
     read_connection: ReadConnection | None = None
+    executed: list[tuple[Any, Any, Sequence[Any]]] | None = None  # statements, values, conditions, while they are kept
     _pattern_budget: Budget | None = None
     _change_sets: list[ChangeSet] = dataclasses.field(default_factory=list)
     _connection: sa.Connection | None = None
@@ -179,9 +187,7 @@ class UnitOfWork:
 
     @contextlib.contextmanager
     def collecting(self) -> Iterator[types.ChangeSet]:
-        """Collects the changes of the block in a separate change set, to be dropped or merged later
-        (:meth:`ChangeSet.merge`).
-        """
+        """Collects the changes of the block apart, to be dropped or merged later (:meth:`ChangeSet.merge`)."""
         self._write_changes_at_commit()
         inner = ChangeSet()
         self._change_sets.append(inner)
@@ -205,8 +211,7 @@ class UnitOfWork:
     def rolled_back(self) -> Iterator[types.ChangeSet]:
         """Runs the block in a savepoint that is always rolled back; yields the change set of the block.
 
-        Everything is afterwards as after an error in :meth:`savepoint`. A commit within the block is an error
-        (:meth:`write_changes`).
+        Everything is afterwards as after an error in :meth:`savepoint`. A commit within the block is an error.
         """
         with self._savepoint(release=False) as change_set:
             yield change_set
@@ -250,9 +255,7 @@ class UnitOfWork:
         :raises RuntimeError: within a :meth:`collecting` block, whose changes would be lost
         """
         if len(self._change_sets) > 1:
-            raise RuntimeError(
-                "a transaction is committed while changes are being collected, which would go unrecorded"
-            )
+            raise RuntimeError("a transaction is committed while changes are collected, which would go unrecorded")
         self._change_sets[0].write(self)
 
     def forget_changes(self) -> None:
@@ -260,7 +263,12 @@ class UnitOfWork:
         for change_set in self._change_sets:
             change_set.clear()
 
-    # -- files and connection
+    # -- settings, files and connection
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The typed settings of the service, by name without ``netinv.``; those that packages declare, too."""
+        return self.registry.settings
 
     @property
     def files(self) -> Files:
@@ -297,6 +305,15 @@ class UnitOfWork:
             self.session.close()
             self.session, self._primary, self._connection = self._primary, None, None
 
+    def write_in_savepoints(self) -> None:
+        """Runs further statements of a request that only reads on a connection that may write.
+
+        Its session follows no transaction manager: what it writes is rolled back when the unit of work is closed.
+        """
+        self.read_from_primary()
+        self.release()
+        self.read_connection, self.read_route, self.writing = None, None, True
+
     def close(self) -> None:
         """Returns the connections to their pools."""
         if self.read_connection is not None:
@@ -320,7 +337,8 @@ class UnitOfWork:
     def as_system(self) -> Self:
         """A copy for actions of the service on behalf of the user: every permission, recorded with the user's name."""
         system = copy.copy(self)
-        system.identity, system.is_system = dataclasses.replace(self.identity, superuser=True), True
+        system.author = self.author or self.identity
+        system.identity, system.is_system = dataclasses.replace(self.identity, superuser=True, can_write=True), True
         return system
 
     def as_import(self) -> Self:
@@ -336,10 +354,8 @@ class UnitOfWork:
         Only the configuration is read, once.
         """
         deferring = copy.copy(self)
-        deferring.deferred_lookups, deferring.configuration = (
-            [],
-            Configuration(self.configuration.cached if self.configuration.cached is not None else {}),
-        )
+        cached = self.configuration.cached
+        deferring.deferred_lookups, deferring.configuration = [], Configuration({} if cached is None else cached)
         return deferring
 
     def expire_all(self) -> None:
@@ -367,6 +383,8 @@ class UnitOfWork:
             if not statement.is_insert:  # INSERTs change no cached row
                 self.expire_all()
             self._mark_changed()
+        if self.executed is not None:
+            self.executed.append((statement, values, where))
         connection = self.read_connection or self.connection
         return driver_of(self.registry.dialect).execute(connection, statement, values, where)
 

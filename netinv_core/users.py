@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from netinv_core.app import App
-from netinv_core.auth import crypto, password_policy, trusted_header
+from netinv_core.auth import crypto, granted_terms, password_policy
 from netinv_core.auth import permissions as permits
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import (
@@ -21,19 +21,17 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
-from netinv_core.auth.providers import IdentityProvider
 from netinv_core.auth.tokens import tokens
 from netinv_core.changelog.models import ChangeNumbering
 from netinv_core.content_types import labels_in_order, register
 from netinv_core.hookspecs import hookimpl
-from netinv_core.http.search_views import search_everything
 from netinv_core.http.user_config import user_config
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
 from netinv_core.presentation import MenuSection, Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
-from netinv_core.types import Draft, Registry, UnitOfWork
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.reference_messages import short
 
 UNKNOWN_ACTION = "'{}' is not an action. Choices are: {}."
@@ -76,7 +74,7 @@ users = Resource(
     ],
     recorded=False,
     configuration=True,
-    example={"password": "violet-anchor-37"},
+    example={"password": "quartz-violet-anchor-58"},
     exempt_by_name_only=True,
 )
 
@@ -90,6 +88,12 @@ def hash_passwords(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             if faults := password_policy.faults(uow.registry.settings, draft["password"], names):
                 draft.reject("password", *faults)
             draft["password"] = crypto.hash_password(draft["password"])
+
+
+@users.after_save
+def groups_grant_a_bounded_number_of_lookups(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Bounds what all permissions of an account compare, where its groups change."""
+    granted_terms.check_users(uow, drafts)
 
 
 @users.after_save
@@ -146,7 +150,7 @@ permissions = Resource(
         ),
     ],
     filters=[
-        filters.custom("object_types", by_type, suffixes=("n",)),
+        filters.custom("object_types", by_type, suffixes=("n",), listed=True),
         filters.related("user_id", "users", by=()),
         filters.related("user", "users", by="username"),
         filters.related("group_id", "groups", by=()),
@@ -225,13 +229,18 @@ def constraints_make_sense(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft.reject("constraints", *texts[:MAX_FAULTS], *more)
 
 
+@permissions.after_save
+def accounts_are_granted_a_bounded_number_of_lookups(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Bounds what all permissions of an account compare, where one of them changes."""
+    granted_terms.check_permissions(uow, drafts)
+
+
 app = App(
     "users",
     "Users",
     [groups, users, tokens, permissions],
     migrations="netinv_core:migrations",
     extra_views={"config": user_config},
-    root_views={"search": search_everything},
     distribution="netinv-core",
     menu=[MenuSection("Accounts", ["users", "groups", "permissions", "tokens"], "users", 750)],
 )
@@ -241,13 +250,6 @@ app = App(
 def netinv_app() -> App:
     """The application of the core itself."""
     return app
-
-
-@hookimpl
-def netinv_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
-    """The header of a trusted proxy, where the settings name it."""
-    provider = trusted_header.provider_of(registry)
-    return [provider] if provider is not None else []
 
 
 @hookimpl(tryfirst=True)  # what other packages insert may name content types

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import tree
-from netinv_core.read.search import SearchProvider
-from netinv_core.types import Endpoint, Filter, Registry, Relation
+from netinv_core.read.recognisers import SearchProvider
+from netinv_core.resource import utilization
+from netinv_core.tabular.rows import JoinedColumns
+from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, Relation
 from netinv_core.write.delete import GenericCascade
-from netinv_dcim import interface_redundancy, moves, nautobot2, netbox, power, rack_position, searching
+from netinv_dcim import (
+    interface_redundancy,
+    moves,
+    nautobot2,
+    netbox,
+    power,
+    rack_position,
+    rack_utilization,
+    searching,
+)
+from netinv_dcim.cabling import cable_columns
 from netinv_dcim.cabling.cables import cables, generic_cascades, peer_relations
 from netinv_dcim.cabling.connections import (
     connected_device,
@@ -41,6 +53,7 @@ from netinv_dcim.components.templates import (
     rear_port_templates,
 )
 from netinv_dcim.device_redundancy import device_redundancy_groups
+from netinv_dcim.device_type_library import git_source
 from netinv_dcim.device_types import device_roles, device_types, manufacturers, platforms
 from netinv_dcim.devices import devices
 from netinv_dcim.interface_redundancy import interface_redundancy_group_associations, interface_redundancy_groups
@@ -51,10 +64,13 @@ from netinv_dcim.racks import rack_groups, rack_reservations, rack_roles, racks
 from netinv_dcim.regions import regions
 from netinv_dcim.sites import sites
 from netinv_dcim.virtual_chassis import virtual_chassis
-from netinv_extras.config_contexts.scopes import Scope
+from netinv_extras.change_requests.pictures import ChangePicture
+from netinv_extras.config_contexts.scopes import ContextScope
 
 if TYPE_CHECKING:
     import click
+
+    from netinv_extras.git.sync import ContentKind
 
 DEVICE = "dcim.device"
 
@@ -129,6 +145,12 @@ def netinv_app() -> App:
 
 
 @hookimpl
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
+    """Returns the utilization of racks: their units and their power."""
+    return [utilization(rack_utilization.of_racks)] if endpoint.label == "dcim.rack" else []
+
+
+@hookimpl
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
     """Filters tenants by location, including the descendants of the location."""
     return [tree("locations")] if endpoint.label == "tenancy.tenant" else []
@@ -145,24 +167,30 @@ def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relati
 
 
 @hookimpl
-def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
+def netinv_context_scopes(registry: Registry) -> Iterable[ContextScope]:
     """Returns the config context scopes: attributes of devices."""
     return [
-        Scope("regions", "dcim.region", {DEVICE: "site.region"}, position=10),
-        Scope("sites", "dcim.site", {DEVICE: "site"}, position=20),
-        Scope("locations", "dcim.location", {DEVICE: "location"}, position=30),
-        Scope("roles", "dcim.devicerole", {DEVICE: "device_role"}, position=40),
-        Scope("device_types", "dcim.devicetype", {DEVICE: "device_type"}, position=50),
-        Scope("platforms", "dcim.platform", {DEVICE: "platform"}, position=60),
-        Scope(
+        ContextScope("regions", "dcim.region", {DEVICE: "site.region"}, position=10),
+        ContextScope("sites", "dcim.site", {DEVICE: "site"}, position=20),
+        ContextScope("locations", "dcim.location", {DEVICE: "location"}, position=30),
+        ContextScope("roles", "dcim.devicerole", {DEVICE: "device_role"}, position=40),
+        ContextScope("device_types", "dcim.devicetype", {DEVICE: "device_type"}, position=50),
+        ContextScope("platforms", "dcim.platform", {DEVICE: "platform"}, position=60),
+        ContextScope(
             "device_redundancy_groups",
             "dcim.deviceredundancygroup",
             {DEVICE: "device_redundancy_group"},
             position=110,
         ),
-        Scope("tenant_groups", paths={DEVICE: "tenant.group"}),
-        Scope("tenants", paths={DEVICE: "tenant"}),
+        ContextScope("tenant_groups", paths={DEVICE: "tenant.group"}),
+        ContextScope("tenants", paths={DEVICE: "tenant"}),
     ]
+
+
+@hookimpl
+def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:
+    """Device types in the layout of the public library."""
+    return {git_source.LABEL: git_source.CONTENT_KIND}
 
 
 @hookimpl
@@ -175,6 +203,12 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 def netinv_known_statuses(registry: Registry) -> Iterable[str]:
     """Returns the status of connected cables, and that of the interfaces of new devices."""
     return [CONNECTED, instantiation.NEW_STATUS]
+
+
+@hookimpl
+def netinv_joined_columns(registry: Registry, endpoint: Endpoint) -> Iterable[JoinedColumns]:
+    """Adds columns for the ports at both ends of a cable."""
+    return cable_columns.joined_columns_of(endpoint)
 
 
 @hookimpl
@@ -222,9 +256,50 @@ def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
+def netinv_web_spreads(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Places front ports of one form on the positions of rear ports in turn."""
+    from netinv_dcim.web import front_port_spread
+
+    return front_port_spread.spreads_of(endpoint)
+
+
+@hookimpl
+def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
+    """The position of a device, chosen among the free units of its rack."""
+    from netinv_dcim.web import free_units
+
+    return free_units.CONTROLS
+
+
+@hookimpl
+def netinv_web_file_imports(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Imports files of the device type library on the import page of device types."""
+    from netinv_dcim.web import device_type_files
+
+    return device_type_files.file_imports_of(endpoint)
+
+
+@hookimpl
+def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds the other end and the cable of ports."""
+    from netinv_dcim.web.ports import columns
+
+    return columns.columns_of(endpoint)
+
+
+@hookimpl
 def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Adds the elevations of many racks."""
-    return ["netinv_dcim.web.rack_elevations"]
+    """Adds pages: the elevations of many racks, drawings of paths as files, connecting ports, and the workbench."""
+    modules = ("rack_elevations", "trace_pages", "connect.page", "recabling.page", "workbench.page", "ports.actions")
+    return [f"netinv_dcim.web.{module}" for module in modules]
+
+
+@hookimpl
+def netinv_change_pictures(changes: Sequence[Any]) -> Iterable[ChangePicture]:
+    """Adds elevations of racks and paths of cables."""
+    from netinv_dcim.web import change_pictures
+
+    return change_pictures.pictures_of(changes)
 
 
 @hookimpl

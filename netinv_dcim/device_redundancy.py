@@ -30,7 +30,7 @@ UNGROUPED = "Must assign a redundancy group when defining a redundancy group pri
 
 
 class DeviceRedundancyGroup(Primary):
-    """Devices of which one takes over when another fails, in the order of their priorities in the group."""
+    """A set of devices of which one takes over when another fails, by their priorities in the group."""
 
     __tablename__ = "dcim_device_redundancy_group"
 

@@ -33,7 +33,7 @@ from netinv_dcim.choices import SUBDEVICE_ROLES
 
 
 class Manufacturer(Organizational):
-    """Maker of devices."""
+    """A maker of devices."""
 
     __tablename__ = "dcim_manufacturer"
 
@@ -67,7 +67,7 @@ class DeviceType(Primary):
 
 
 class DeviceRole(Organizational):
-    """Function of devices, and of virtual machines where it is so marked."""
+    """The function of a device, and of virtual machines where it is so marked."""
 
     __tablename__ = "dcim_device_role"
 

@@ -26,11 +26,12 @@ from netinv_core.models.columns import (
     text,
     unique_copy,
 )
-from netinv_core.presentation import Presentation
+from netinv_core.presentation import Presentation, beside
 from netinv_core.read import listing, relations
 from netinv_core.read.filters import flag, has, one_of, related, tree, tree_pair, value
 from netinv_core.read.lookups import convert_flag, negated
-from netinv_core.resource import Resource, coalesce, through_one_to_one
+from netinv_core.resource import Resource, coalesce
+from netinv_core.single_references import through_one_to_one
 from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import FACES
@@ -138,6 +139,16 @@ def device_display_name(
     return f"{manufacturer} {model} ({key})"
 
 
+def device_name(name: str | None, chassis: str | None, vc_position: int | None, *others: str | None) -> str:
+    """The name of a device on pages. One without a name is called by its place in its virtual chassis, else by its type
+    with its asset tag or serial number: ``Acme R1 · 4711``.
+    """
+    manufacturer, model, asset_tag, serial = others
+    if name:
+        return name
+    return f"{chassis}:{vc_position}" if chassis else beside(f"{manufacturer} {model}", asset_tag, serial, "unnamed")
+
+
 DISPLAY_PATHS = (
     "name",
     "virtual_chassis.name",
@@ -196,22 +207,23 @@ devices = Resource(
     presentation=Presentation(
         counted=True,
         key="d",
+        tabs=["interfaces", "front-ports", "rear-ports", "console-ports", "console-server-ports", "power-ports"],
         columns=[
             "status",
-            "tenant",
+            "primary_ip",
             "site",
-            "location",
             "rack",
-            "position",
             "device_role",
             "device_type",
-            "primary_ip",
+            "tenant",
+            "location",
+            "position",
         ],
         facets=["status", "site", "device_role", "device_type", "tenant", "platform"],
         fieldsets=[
             ("Device", ["name", "device_role", "device_type", "platform", "status", "serial", "asset_tag"]),
-            ("Place", ["site", "location", "rack", "position", "face", "parent_device"]),
-            ("Management", ["primary_ip", "primary_ip4", "primary_ip6", "secrets_group"]),
+            ("Place", ["site", "location", "rack", "face", "position", "parent_device"]),
+            ("Management", ["primary_ip4", "primary_ip6", "secrets_group"]),
             (
                 "Belonging",
                 [
@@ -224,8 +236,16 @@ devices = Resource(
                     "vc_priority",
                 ],
             ),
+            ("Config context", ["local_context_data", "local_context_schema"]),
         ],
         summary=["device_role", "device_type", "serial"],
+        hidden=["primary_ip"],  # one of the two addresses
+        unrelated=["installed_device", "master"],
+        limits={
+            name: {"device_id": "{id}", "family": family}
+            for name, family in (("primary_ip4", "4"), ("primary_ip6", "6"))
+        },
+        name_in_context=(device_name, *DISPLAY_PATHS[:-1], "asset_tag", "serial"),
         depends_on={"location": {"site": "site_id"}, "rack": {"site": "site_id", "location": "location_id"}},
         quick_fields=["name", "device_role", "device_type", "site", "status"],
     ),

@@ -30,6 +30,7 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.models.types import Timestamp
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of, related
 from netinv_core.read.relations import across
 from netinv_core.resource import FieldFactory, Resource, reverse_fk
@@ -50,7 +51,7 @@ GROUP, ASSOCIATION, INTERFACE = (
 
 
 class InterfaceRedundancyGroup(Primary):
-    """Interfaces of which one answers for the virtual address, the one with the best priority that is up."""
+    """A set of interfaces of which the one with the best priority answers for the virtual address."""
 
     __tablename__ = "dcim_interface_redundancy_group"
 
@@ -156,6 +157,16 @@ interface_redundancy_group_associations = Resource(
     search=["interface_redundancy_group.name", "interface.name", "interface.label"],
     fields=[FieldFactory("tags", _no_tags)],
     omit=["custom_fields", "computed_fields", "relationships", "notes_url"],
+    presentation=Presentation(
+        name_in_context=(
+            association_display_name,
+            "interface_redundancy_group.name",
+            "interface.device.name_in_context",
+            "interface.name",
+            "interface.label",
+            "priority",
+        )
+    ),
 )
 
 

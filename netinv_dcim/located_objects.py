@@ -37,7 +37,9 @@ def below_locations(model: type[Base]) -> Reading:
     def pairs(uow: UnitOfWork, keys: Sequence[Any]) -> Any:
         child = location.alias()
         below = (
-            sa.select(location.c.id, location.c.id.label("moved")).where(location.c.id.in_(keys)).cte(recursive=True)
+            sa.select(location.c.id, location.c.id.label("moved"))
+            .where(location.c.id.in_(keys))
+            .cte(recursive=True, nesting=True)
         )
         below = below.union(sa.select(child.c.id, below.c.moved).where(child.c.parent_id == below.c.id))
         return sa.select(below.c.moved, table.c.id).join(table, table.c.location_id == below.c.id)

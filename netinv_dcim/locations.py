@@ -146,14 +146,14 @@ def _ids(uow: UnitOfWork, name: str, target: Endpoint, values: list[str], *, tre
     return ids_of(uow, NameQuery(name, target, tuple(values), (target.natural_sort,), tree=tree))[0]
 
 
-@location_types.filter("content_types", suffixes=("n",))
+@location_types.filter("content_types", suffixes=("n",), listed=True)
 def for_objects(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
     """Filters location types by the content types that they accept."""
     condition = table.c.id.in_(_types_accepting(_checked_labels(uow, values)))
     return negated(condition) if suffix == "n" else condition
 
 
-@locations.filter("content_type", suffixes=("n",))
+@locations.filter("content_type", suffixes=("n",), listed=True)
 def taking(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
     """Filters locations by the content types that their types accept."""
     condition = table.c.location_type_id.in_(_types_accepting(_checked_labels(uow, values)))
@@ -171,14 +171,14 @@ def _checked_labels(uow: UnitOfWork, values: list[str]) -> list[str]:
     return values
 
 
-@locations.filter("subtree")
+@locations.filter("subtree", listed=True)
 def in_subtree(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filters by ancestor. The locations given are included."""
     endpoint = uow.registry.of_model(Location)
     return table.c.id.in_(_ids(uow, "subtree", endpoint, values, tree=True))
 
 
-@locations.filter("base_site")
+@locations.filter("base_site", listed=True)
 def in_base_site(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filters by site, at any depth of the tree of locations."""
     location = Location.__table__
@@ -188,7 +188,7 @@ def in_base_site(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     return table.c.id.in_(descendants(uow.registry.of_model(Location), roots))
 
 
-@locations.filter("child_location_type")
+@locations.filter("child_location_type", listed=True)
 def may_hold_type(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filters by the location types that may be children: returns the locations that may be their parents."""
     types = LocationType.__table__
@@ -339,7 +339,7 @@ def _ancestors(uow: UnitOfWork, keys: Iterable[Any]) -> dict[Any, dict[Any, Any]
         chain = (
             sa.select(location.c.id.label("start"), location.c.id.label("at"), location.c.parent_id, location.c.site_id)
             .where(location.c.id.in_(missing))
-            .cte(recursive=True)
+            .cte(recursive=True, nesting=True)
         )
         chain = chain.union(
             sa.select(chain.c.start, parent.c.id, parent.c.parent_id, parent.c.site_id).where(

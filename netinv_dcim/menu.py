@@ -79,6 +79,7 @@ MENU = (
         "Cabling",
         [
             "cables",
+            MenuEntry("Cabling workbench", "/dcim/cabling/", "dcim.cable"),
             "interface-connections",
             "console-connections",
             "power-connections",

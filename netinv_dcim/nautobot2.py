@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Folded, Key, Named, Source, content_type
+from netinv_core.importing.dump import (
+    Declaration,
+    Dump,
+    Excluded,
+    Fields,
+    Folded,
+    Key,
+    NamedModel,
+    Source,
+    content_type,
+)
 from netinv_core.write.slugs import slugify
 from netinv_dcim.nautobot2_locations import BECOMES, LOCATION, REGION, SITE, TYPE, split
 from netinv_dcim.netbox import OF_COMPONENTS, template_of_a_module_type
@@ -112,21 +122,24 @@ models: dict[str, Declaration] = {
     BAY: folds[BAY],
     MODULE_TYPE: folds[MODULE_TYPE],
     "dcim.modulebaytemplate": Excluded(NO_MODULES),
-    "dcim.modulefamily": Named(),
-    "dcim.devicefamily": Named(("description",)),
-    "dcim.softwareversion": Named(("alias",)),
-    "dcim.softwareimagefile": Named(("image_file_name",)),
-    "dcim.controller": Named(),
-    "dcim.controllermanageddevicegroup": Named(),
-    "dcim.virtualdevicecontext": Named(("identifier",)),
+    "dcim.modulefamily": NamedModel(),
+    "dcim.devicefamily": NamedModel(("description",)),
+    "dcim.softwareversion": NamedModel(("alias",)),
+    "dcim.softwareimagefile": NamedModel(("image_file_name",)),
+    "dcim.controller": NamedModel(),
+    "dcim.controllermanageddevicegroup": NamedModel(),
+    "dcim.virtualdevicecontext": NamedModel(("identifier",)),
     "dcim.interfacevdcassignment": Excluded("the interface has the names of its virtual device contexts"),
     "dcim.devicetypetosoftwareimagefile": Excluded("the device type has the names of its software image files"),
     "dcim.devicetypestosoftwareimagefile": Excluded("the device type has the names of its software image files"),
     CLUSTER_ASSIGNMENT: Folded(clusters),
-    **{f"wireless.{model}": Named() for model in ("radioprofile", "supporteddatarate", "wirelessnetwork")},
+    **{f"wireless.{model}": NamedModel() for model in ("radioprofile", "supporteddatarate", "wirelessnetwork")},
     "wireless.controllermanageddevicegroupradioprofileassignment": Excluded("there are no wireless networks here"),
     "wireless.controllermanageddevicegroupwirelessnetworkassignment": Excluded("there are no wireless networks here"),
-    **{f"cloud.{model}": Named() for model in ("cloudaccount", "cloudnetwork", "cloudservice", "cloudresourcetype")},
+    **{
+        f"cloud.{model}": NamedModel()
+        for model in ("cloudaccount", "cloudnetwork", "cloudservice", "cloudresourcetype")
+    },
     **{
         f"cloud.{model}": Excluded("there are no clouds here")
         for model in ("cloudnetworkprefixassignment", "cloudservicenetworkassignment")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from netinv_core.importing.dump import Declaration, Derived, Dump, Excluded, Fields, Named, Source
+from netinv_core.importing.dump import Declaration, Derived, Dump, Excluded, Fields, NamedModel, Source
 from netinv_dcim.netbox_folds import cable_without_an_end, folds, module, shown_cable_ends, whole
 
 LOCATION_TYPE = "netbox-location"
@@ -96,7 +96,7 @@ def template(kind: str) -> Source:
 
 models: dict[str, Declaration] = {
     "dcim.region": Source("dcim.region"),
-    "dcim.sitegroup": Named(),
+    "dcim.sitegroup": NamedModel(),
     "dcim.site": Source("dcim.site", adapt=site, refers={"group": "dcim.sitegroup"}),
     "dcim.rackgroup": Source("dcim.rackgroup", by=("site_id", "name")),
     "dcim.locationtype": Source("dcim.locationtype"),
@@ -117,7 +117,7 @@ models: dict[str, Declaration] = {
         },
     ),
     "dcim.rackrole": Source("dcim.rackrole"),
-    "dcim.racktype": Named(("u_height", "form_factor")),
+    "dcim.racktype": NamedModel(("u_height", "form_factor"), package="netinv-rack-types"),
     "dcim.rack": Source(
         "dcim.rack",
         adapt=rack,
@@ -145,9 +145,9 @@ models: dict[str, Declaration] = {
         by=("site_id", "tenant_id", "name"),
         refers={"oob_ip": "ipam.ipaddress", **CONFIGURED},
     ),
-    "dcim.virtualdevicecontext": Named(("identifier", "status")),
+    "dcim.virtualdevicecontext": NamedModel(("identifier", "status"), package="netinv-device-contexts"),
     "dcim.module": Source("dcim.inventoryitem", adapt=module),
-    "dcim.modulebaytemplate": Excluded("there are no module bays here"),
+    "dcim.modulebaytemplate": Excluded("install netinv-modules to import templates of module bays"),
     "dcim.moduletypeprofile": Excluded("there are no module types here"),
     "dcim.virtualchassis": Source("dcim.virtualchassis", deferred=("master",), by=("name",)),
     "dcim.interface": Source(
@@ -168,7 +168,7 @@ models: dict[str, Declaration] = {
     ),
     **{f"dcim.{kind}template": template(kind) for kind in KINDS},
     **{f"dcim.{kind}": component(kind) for kind in KINDS if kind != "interface"},
-    "dcim.inventoryitemrole": Named(),
+    "dcim.inventoryitemrole": NamedModel(),
     "dcim.inventoryitemtemplate": Excluded("there are no templates of inventory items here"),
     "dcim.inventoryitem": Source(
         "dcim.inventoryitem", by=("device_id", "parent_id", "name"), refers={"role": "dcim.inventoryitemrole"}
@@ -186,8 +186,8 @@ models: dict[str, Declaration] = {
         refers={"tenant": "tenancy.tenant"},
     ),
     "dcim.cablepath": Derived("followed here along the cables"),
-    "wireless.wirelesslan": Named(),
-    "wireless.wirelesslangroup": Excluded("there are no wireless LANs here"),
-    "wireless.wirelesslink": Named(),
+    "wireless.wirelesslan": NamedModel(package="netinv-wireless"),
+    "wireless.wirelesslangroup": Excluded("install netinv-wireless to import groups of wireless LANs"),
+    "wireless.wirelesslink": NamedModel(package="netinv-wireless"),
     **folds,
 }

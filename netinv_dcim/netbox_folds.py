@@ -10,7 +10,7 @@ from netinv_core.importing.dump import Dump, Fields, Folded, Key, content_type
 
 CABLE, MODULE, BAY, MODULE_TYPE = "dcim.cable", "dcim.module", "dcim.modulebay", "dcim.moduletype"
 MORE_ENDS = "its cable has several ends on one side; here it has one, the first"
-NO_MODULE = "an empty module bay: there are no module bays here"
+NO_MODULE = "an empty module bay: install netinv-modules to import it"
 
 
 def cable_ends(dump: Dump) -> Mapping[Any, Key | str]:
@@ -92,7 +92,7 @@ def module_bays(dump: Dump) -> Mapping[Any, Key | str]:
 def module_types(dump: Dump) -> Mapping[Any, Key | str]:
     """Returns a module of each type."""
     modules = {fields.get("module_type"): key for key, fields in dump.objects.get(MODULE, {}).items()}
-    unused = "there are no module types here, and no module has it"
+    unused = "no module has it: install netinv-modules to import it"
     return {key: (MODULE, modules[key]) if key in modules else unused for key in dump.objects[MODULE_TYPE]}
 
 

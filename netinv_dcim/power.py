@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Choices, Comments, Name, Ref, choice, foreign_key, integer
-from netinv_core.presentation import Presentation
+from netinv_core.presentation import Presentation, within
 from netinv_core.read import listing
 from netinv_core.read.filters import number, one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
@@ -55,6 +55,8 @@ class PowerFeed(PathEnd, Primary):
 
     connector_kind = POWER_SUPPLY
     compatible_with = frozenset({POWER_DRAW})
+    holder = "power_panel"
+    holder_notes = ("site.name",)
 
     __tablename__ = "dcim_power_feed"
     __table_args__ = (unique_set("power_panel_id", "name"),)
@@ -89,6 +91,7 @@ power_panels = Resource(
         columns=["site", "location", "rack_group", "powerfeed_count"],
         facets=["site"],
         depends_on={"location": {"site": "site_id"}, "rack_group": {"site": "site_id"}},
+        name_in_context=(within, "site.name", "name"),
     ),
 )
 
@@ -114,6 +117,8 @@ power_feeds = Resource(
     presentation=Presentation(
         columns=["power_panel", "rack", "status", "type", "supply", "voltage", "amperage", "phase"],
         facets=["status", "type", "supply", "phase"],
+        leading=["trace"],
+        name_in_context=(within, "power_panel.name", "name"),
     ),
 )
 

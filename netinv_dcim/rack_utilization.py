@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
+from netinv_core.fields import Share
+from netinv_core.read import listing
 from netinv_core.types import UnitOfWork
 from netinv_dcim.components.power_ports import PowerOutlet, PowerPort
 from netinv_dcim.power import PowerFeed
-from netinv_dcim.rack_position import Mounted
+from netinv_dcim.rack_position import Mounted, mounted
+from netinv_dcim.racks import Rack, RackReservation
 
 FEED, OUTLET = "dcim.powerfeed", "dcim.poweroutlet"
-
-
-@dataclasses.dataclass(frozen=True)
-class Share:
-    """A part of a whole, in units or watts."""
-
-    part: int
-    whole: int
-
-    @property
-    def percent(self) -> int:
-        """The part in percent of the whole, rounded down; 0 of nothing. It may exceed 100."""
-        return self.part * 100 // self.whole if self.whole else 0
+UNITS, WATTS = "units", "W"
 
 
 def units_of(height: int, devices: Iterable[Mounted], reserved: Iterable[Sequence[int]]) -> Share:
     """Returns the units that devices occupy on either face, or that are reserved, of a rack of ``height`` units."""
     taken = {unit for device in devices for unit in device.units}.union(*reserved)
-    return Share(sum(1 for unit in taken if 1 <= unit <= height), height)
+    return Share(sum(1 for unit in taken if 1 <= unit <= height), height, UNITS)
 
 
 def power_of(uow: UnitOfWork, racks: Iterable[uuid.UUID], condition: Any = None) -> dict[uuid.UUID, Share]:
@@ -63,5 +54,27 @@ def power_of(uow: UnitOfWork, racks: Iterable[uuid.UUID], condition: Any = None)
     keys = list(racks)
     for rack, available, drawn in uow.execute(statement, {"keys": keys}) if keys else ():
         share = shares.get(rack, Share(0, 0))
-        shares[rack] = Share(share.part + int(drawn), share.whole + available)
+        shares[rack] = Share(share.part + int(drawn), share.whole + available, WATTS)
     return shares
+
+
+def of_racks(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, Share]]:
+    """The units and the power of racks by id: four statements. A rack without feeds has no power.
+
+    Units are counted as elevations show them: those of devices that the user may not view are taken, too.
+    """
+    racks = listing.rows_of(uow, Rack, keys)
+    devices: dict[Any, list[Mounted]] = {}
+    for device in mounted(uow, keys).values():
+        devices.setdefault(device.rack, []).append(device)
+    table, reserved = RackReservation.__table__, dict[Any, list[Sequence[int]]]()
+    statement = sa.select(table.c.rack_id, table.c.units).where(in_parameter(uow.registry.dialect, table.c.rack_id))
+    for rack, units in uow.execute(statement, {"keys": list(keys)}):
+        reserved.setdefault(rack, []).append([int(unit) for unit in units])
+    limits = permissions.visible(uow, uow.registry.of_model(PowerFeed), PowerFeed.__table__)
+    power = power_of(uow, keys, sa.and_(sa.true(), *limits))
+    return {
+        key: {"units": units_of(rack.u_height, devices.get(key, ()), reserved.get(key, ()))}
+        | ({"power": power[key]} if key in power and power[key].whole else {})
+        for key, rack in racks.items()
+    }

@@ -65,7 +65,7 @@ class RackGroup(Tree, Organizational):
 
 
 class RackRole(Organizational):
-    """Function of racks."""
+    """The function of a rack: network, servers, storage."""
 
     __tablename__ = "dcim_rack_role"
 
@@ -122,7 +122,7 @@ def whole_units(value: object) -> list[int]:
 
 
 class RackReservation(Primary):
-    """Units of a rack kept free for someone's purpose."""
+    """A set of units of a rack that are kept free for someone's purpose."""
 
     __tablename__ = "dcim_rack_reservation"
 
@@ -200,6 +200,7 @@ racks = Resource(
             ("Dimensions", ["type", "width", "u_height", "desc_units", "outer_width", "outer_depth", "outer_unit"]),
         ],
         summary=["site", "location"],
+        leading=["elevation", "utilization"],
         depends_on={"location": {"site": "site_id"}, "group": {"site": "site_id"}},
         quick_fields=["name", "site", "status"],
     ),

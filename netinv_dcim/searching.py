@@ -8,10 +8,12 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from netinv_core.read.search import Match, SearchProvider
+from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.types import UnitOfWork
 
-_MAC = re.compile(r"[0-9a-f]{2}([:-][0-9a-f]{2}){1,5}|[0-9a-f]{4}(\.[0-9a-f]{4}){1,2}|[0-9a-f]{12}", re.I)
+# Octets, of which a leading zero may be left out; groups of four or six digits; twelve digits.
+_OCTETS = re.compile(r"[0-9a-f]{1,2}(([:-][0-9a-f]{1,2}){1,5}|( [0-9a-f]{1,2}){5})", re.I)
+_GROUPS = re.compile(r"[0-9a-f]{4}([.:-][0-9a-f]{4}){1,2}|[0-9a-f]{6}[:-][0-9a-f]{6}|[0-9a-f]{12}", re.I)
 _AS_NUMBER = re.compile(r"AS\s*([0-9]{1,10})", re.I)
 MAC_DIGITS = 12
 MIN_SERIAL_LENGTH = 3
@@ -21,9 +23,12 @@ _NUMBERED = (("dcim.device", "devices"), ("dcim.rack", "racks"), ("dcim.inventor
 
 def mac_matches(label: str, title: str, text: str) -> Iterator[Match]:
     """Yields the interfaces with a MAC address, in any notation, or whose MAC address begins with a part of one."""
-    if not _MAC.fullmatch(text):
+    if _OCTETS.fullmatch(text):
+        digits = "".join(octet.zfill(2) for octet in re.split("[-: ]", text)).upper()
+    elif _GROUPS.fullmatch(text):
+        digits = re.sub("[-:.]", "", text).upper()
+    else:
         return
-    digits = re.sub("[-:.]", "", text).upper()
     start = ":".join(digits[number : number + 2] for number in range(0, len(digits), 2))
     if len(digits) == MAC_DIGITS:
         yield Match(label, title, "mac_address", lambda table: table.c.mac_address == start, [("mac_address", start)])

@@ -49,6 +49,7 @@ virtual_chassis = Resource(
     ],
     presentation=Presentation(
         columns=["domain", "master", "member_count"],
+        limits={"master": {"virtual_chassis_id": "{id}"}},
     ),
 )
 

@@ -6,7 +6,7 @@ import ipaddress
 
 from netinv_demo.cabling import Components
 from netinv_demo.company import DATA_CENTRE, DOMAIN, HUB
-from netinv_demo.loader import Body, Loader
+from netinv_demo.loader import Body, DemoLoader
 from netinv_demo.models import LOOPBACK, TWENTY_FIVE
 from netinv_demo.networks import (
     CORPORATE,
@@ -15,11 +15,11 @@ from netinv_demo.networks import (
     MANAGEMENT,
     SEGMENTS,
     WAN,
-    Networks,
+    DemoNetworks,
     fabric_network,
     public_network,
 )
-from netinv_demo.plan import INTERFACE, Device, Plan, Port, Site
+from netinv_demo.plan import INTERFACE, HardwarePlan, PlannedDevice, PlannedPort, PlannedSite
 
 IPV4, IPV6 = "primary_ip4", "primary_ip6"
 GATEWAYS = {DATA_CENTRE: "Border leaf", HUB: "Core switch"}  # offices: the firewall
@@ -30,7 +30,7 @@ VIRTUAL_HOST = 1  # number of the host that redundant gateways share
 class AddressBook:
     """Bodies of addresses, collected to be written in one go, and those that become primary."""
 
-    def __init__(self, networks: Networks, interface_label: str = INTERFACE) -> None:
+    def __init__(self, networks: DemoNetworks, interface_label: str = INTERFACE) -> None:
         self._networks, self._interface_label = networks, interface_label
         self.bodies: list[Body] = []
         self._primary: list[tuple[int, str, str]] = []
@@ -52,7 +52,7 @@ class AddressBook:
             body |= {"assigned_object_type": self._interface_label, "assigned_object_id": interface}
         self.bodies.append(body)
 
-    def save(self, loader: Loader, owners: str) -> list[str]:
+    def save(self, loader: DemoLoader, owners: str) -> list[str]:
         """Creates the addresses, sets the primary ones of owners of a model, and returns all ids."""
         ids = loader.create("ipam.ipaddress", self.bodies)
         fields: dict[str, Body] = {}
@@ -64,12 +64,12 @@ class AddressBook:
 
 
 def load_addresses(
-    loader: Loader,
-    plan: Plan,
-    networks: Networks,
+    loader: DemoLoader,
+    plan: HardwarePlan,
+    networks: DemoNetworks,
     components: Components,
-    wan_links: list[tuple[Port, Port]],
-    internet_ports: dict[Site, Port],
+    wan_links: list[tuple[PlannedPort, PlannedPort]],
+    internet_ports: dict[PlannedSite, PlannedPort],
 ) -> None:
     """Creates the addresses of all devices."""
     book = AddressBook(networks)
@@ -85,7 +85,7 @@ def load_addresses(
     _load_gateways(loader, plan, networks)
 
 
-def _add_device(book: AddressBook, networks: Networks, components: Components, device: Device) -> None:
+def _add_device(book: AddressBook, networks: DemoNetworks, components: Components, device: PlannedDevice) -> None:
     """Adds the management address of a device, its loopback, or the address of a hypervisor."""
     assert device.id is not None
     name = f"{device.name}.{DOMAIN}"
@@ -112,12 +112,12 @@ def _add_device(book: AddressBook, networks: Networks, components: Components, d
 
 
 def _add_links(
-    loader: Loader,
+    loader: DemoLoader,
     book: AddressBook,
-    plan: Plan,
-    networks: Networks,
+    plan: HardwarePlan,
+    networks: DemoNetworks,
     components: Components,
-    wan_links: list[tuple[Port, Port]],
+    wan_links: list[tuple[PlannedPort, PlannedPort]],
 ) -> None:
     """Adds a /31 for each link between spine and leaf switches, and for each wavelength."""
     pools = {
@@ -127,7 +127,7 @@ def _add_links(
     }
     wan = ipaddress.IPv4Network(WAN).subnets(new_prefix=31)
     links = [(near, far, next(pools[near.device.site]), near.device.site) for near, far in plan.fabric_links]
-    pairs: list[tuple[Port, Port, ipaddress.IPv4Network, Site | None]] = [*links]
+    pairs: list[tuple[PlannedPort, PlannedPort, ipaddress.IPv4Network, PlannedSite | None]] = [*links]
     pairs += [(near, far, next(wan), None) for near, far in wan_links]
     loader.create(
         "ipam.prefix",
@@ -148,7 +148,7 @@ def _add_links(
             book.add(components.id_of(port), f"{address}/31", CORPORATE, description=port.device.name)
 
 
-def _load_gateways(loader: Loader, plan: Plan, networks: Networks) -> None:
+def _load_gateways(loader: DemoLoader, plan: HardwarePlan, networks: DemoNetworks) -> None:
     """Creates an interface for each segment on the gateways of a site; two of them share a virtual address (VRRP)."""
     book, bodies, places = AddressBook(networks), [], []
     for site in plan.sites:

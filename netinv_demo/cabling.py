@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 
-from netinv_demo.loader import Body, Loader
+from netinv_demo.loader import Body, DemoLoader
 from netinv_demo.plan import (
     CONSOLE_PORT,
     CONSOLE_SERVER_PORT,
@@ -14,9 +14,9 @@ from netinv_demo.plan import (
     POWER_OUTLET,
     POWER_PORT,
     REAR_PORT,
-    Plan,
-    Port,
-    Rack,
+    HardwarePlan,
+    PlannedPort,
+    PlannedRack,
 )
 
 LABELS = (INTERFACE, CONSOLE_PORT, CONSOLE_SERVER_PORT, POWER_PORT, POWER_OUTLET, FRONT_PORT, REAR_PORT)
@@ -30,18 +30,20 @@ class Components:
     ids: dict[str, dict[tuple[str, str], str]]
 
     @classmethod
-    def of_plan(cls, loader: Loader, plan: Plan) -> Components:
+    def of_plan(cls, loader: DemoLoader, plan: HardwarePlan) -> Components:
         """Reads the ids: one statement for each kind of component."""
         devices = [device.id for device in plan.devices if device.id is not None]
         return cls({label: loader.components(label, devices) for label in LABELS})
 
-    def id_of(self, port: Port) -> str:
+    def id_of(self, port: PlannedPort) -> str:
         """Returns the id of a component of the plan."""
         assert port.device.id is not None
         return self.ids[port.label][port.device.id, port.name]
 
 
-def load_cables(loader: Loader, plan: Plan, components: Components, feeds: dict[tuple[Rack, str], str]) -> None:
+def load_cables(
+    loader: DemoLoader, plan: HardwarePlan, components: Components, feeds: dict[tuple[PlannedRack, str], str]
+) -> None:
     """Creates the cables, and those from power feeds to PDUs."""
     numbers = itertools.count(1)
     bodies = [
@@ -57,7 +59,7 @@ def load_cables(loader: Loader, plan: Plan, components: Components, feeds: dict[
     ]
     for (rack, side), feed in feeds.items():
         pdu = rack.pdus["AB".index(side)]
-        body = ends("dcim.powerfeed", feed, POWER_PORT, components.id_of(Port(pdu, POWER_PORT, "input")))
+        body = ends("dcim.powerfeed", feed, POWER_PORT, components.id_of(PlannedPort(pdu, POWER_PORT, "input")))
         bodies.append({**body, "type": "power", "label": f"C{next(numbers):05}"})
     loader.create("dcim.cable", bodies, batch=CABLE_BATCH)
 

@@ -18,14 +18,14 @@ from netinv_demo.models import (
     TWENTY_FIVE,
 )
 from netinv_demo.organisation import COMMS, FLOOR
-from netinv_demo.plan import FRONT_PORT, REAR_PORT, Device, Plan, Port, Rack, Site
+from netinv_demo.plan import FRONT_PORT, REAR_PORT, HardwarePlan, PlannedDevice, PlannedPort, PlannedRack, PlannedSite
 from netinv_demo.power import add_pdus, power_up
 from netinv_demo.wiring import COPPER, PEER, attach, link, link_port
 
 CEILING = "Not in a rack: mounted on the ceiling, powered by the access switch."
 
 
-def plan_hub(plan: Plan, site: Site, access_points: int) -> None:
+def plan_hub(plan: HardwarePlan, site: PlannedSite, access_points: int) -> None:
     """Adds racks, devices and cables of a hub: two cores, two distribution switches, four access switches in stacks."""
     racks = [plan.add_rack(site, name, "Comms row", "Network", COMMS) for name in ("C01", "C02", "C03")]
     panels = [plan.add(rack, f"panel{number:02}", COPPER_PANEL, "Patch panel") for number, rack in enumerate(racks, 1)]
@@ -59,7 +59,7 @@ def plan_hub(plan: Plan, site: Site, access_points: int) -> None:
     _finish(plan, racks, panels, access, access_points)
 
 
-def plan_office(plan: Plan, site: Site, access_points: int) -> None:
+def plan_office(plan: HardwarePlan, site: PlannedSite, access_points: int) -> None:
     """Adds racks, devices and cables of an office: a firewall, a router and a stack of two access switches."""
     names = [f"C{number:02}" for number in range(1, site.profile.racks + 1)]
     racks = [plan.add_rack(site, name, "Comms row", "Network", COMMS, feeds=1) for name in names]
@@ -76,18 +76,24 @@ def plan_office(plan: Plan, site: Site, access_points: int) -> None:
     _finish(plan, racks, panels, access, access_points)
 
 
-def _join(plan: Plan, devices: list[Device], interface_type: str) -> None:
+def _join(plan: HardwarePlan, devices: list[PlannedDevice], interface_type: str) -> None:
     """Connects two devices of a redundant pair."""
     link(plan, devices[0], interface_type, devices[1], interface_type, "dac-passive", PEER, length=1)
 
 
-def _stack(plan: Plan, name: str, switches: list[Device]) -> None:
+def _stack(plan: HardwarePlan, name: str, switches: list[PlannedDevice]) -> None:
     """Makes a stack of switches and connects them."""
     plan.stacks[name] = switches
     _join(plan, switches, TEN)
 
 
-def _finish(plan: Plan, racks: list[Rack], panels: list[Device], access: list[Device], access_points: int) -> None:
+def _finish(
+    plan: HardwarePlan,
+    racks: list[PlannedRack],
+    panels: list[PlannedDevice],
+    access: list[PlannedDevice],
+    access_points: int,
+) -> None:
     """Adds access points, PDUs and power cables."""
     for number in range(access_points):
         _plan_access_point(plan, number, panels[number % len(panels)], access[number % len(access)])
@@ -97,14 +103,14 @@ def _finish(plan: Plan, racks: list[Rack], panels: list[Device], access: list[De
         power_up(plan, rack)
 
 
-def _plan_access_point(plan: Plan, number: int, panel: Device, switch: Device) -> None:
+def _plan_access_point(plan: HardwarePlan, number: int, panel: PlannedDevice, switch: PlannedDevice) -> None:
     """Adds an access point on the ceiling; the cabling of the building leads from it to a patch panel."""
     site = panel.site
     name = f"{site.code}-ap{number + 1:02}"
-    access_point = Device(name, ACCESS_POINT, "Access point", site, room=FLOOR, comments=CEILING)
+    access_point = PlannedDevice(name, ACCESS_POINT, "Access point", site, room=FLOOR, comments=CEILING)
     site.devices.append(access_point)
     rear = panel.next_component(REAR_PORT)
     plan.connect(access_point.next_interface(MULTI_GIGABIT), rear, "cat6a", COPPER, 45)
     port = switch.next_interface(GE)
     plan.wireless_ports.append(port)
-    link_port(plan, Port(panel, FRONT_PORT, f"F{rear.name[1:]}"), port)
+    link_port(plan, PlannedPort(panel, FRONT_PORT, f"F{rear.name[1:]}"), port)

@@ -7,9 +7,9 @@ import dataclasses
 from netinv_circuits.circuits import TERMINATION
 from netinv_demo.cabling import Components, ends
 from netinv_demo.company import DATA_CENTRE, HUB, INFRASTRUCTURE
-from netinv_demo.loader import Body, Loader
+from netinv_demo.loader import Body, DemoLoader
 from netinv_demo.models import BRANCH_ROUTER, FIBRE_PANEL, GE, TEN
-from netinv_demo.plan import FRONT_PORT, REAR_PORT, Plan, Port, Site
+from netinv_demo.plan import FRONT_PORT, REAR_PORT, HardwarePlan, PlannedPort, PlannedSite
 
 VPN_CARRIER, FIBRE_CARRIER, ISP, EXCHANGE = (
     "Northlight Carrier",
@@ -41,21 +41,21 @@ GIGABIT = 1_000_000  # kbit/s
 
 
 @dataclasses.dataclass(frozen=True)
-class Circuit:
+class PlannedCircuit:
     """A circuit from a site to another site, or to a provider network; its rate in kbit/s and its cost in euros."""
 
     cid: str
     provider: str
     type: str
-    site: Site
-    far_end: Site | str
+    site: PlannedSite
+    far_end: PlannedSite | str
     rate: int
     cost: int
 
 
 def load_circuits(
-    loader: Loader, plan: Plan, components: Components, tenants: dict[str, str]
-) -> tuple[list[tuple[Port, Port]], dict[Site, Port]]:
+    loader: DemoLoader, plan: HardwarePlan, components: Components, tenants: dict[str, str]
+) -> tuple[list[tuple[PlannedPort, PlannedPort]], dict[PlannedSite, PlannedPort]]:
     """Creates providers, circuits, terminations and their cables.
 
     Returns the pairs of router interfaces that wavelengths connect, and the interface of each site to the Internet.
@@ -70,12 +70,12 @@ def load_circuits(
         bodies.append({**body, "term_side": "Z", **_place(circuit.far_end, networks)})
     terminations = iter(loader.create(TERMINATION, bodies))
     cables: list[Body] = []
-    wan_links: list[tuple[Port, Port]] = []
-    internet_ports: dict[Site, Port] = {}
+    wan_links: list[tuple[PlannedPort, PlannedPort]] = []
+    internet_ports: dict[PlannedSite, PlannedPort] = {}
     for circuit in circuits:
         near = _cable(cables, components, circuit.site, circuit.type, next(terminations))
         far_termination = next(terminations)
-        if isinstance(circuit.far_end, Site):
+        if isinstance(circuit.far_end, PlannedSite):
             wan_links.append((near, _cable(cables, components, circuit.far_end, circuit.type, far_termination)))
         elif circuit.type == TRANSIT:
             internet_ports[circuit.site] = near
@@ -83,7 +83,7 @@ def load_circuits(
     return wan_links, internet_ports
 
 
-def _circuits(plan: Plan) -> list[Circuit]:
+def _circuits(plan: HardwarePlan) -> list[PlannedCircuit]:
     """Returns the circuits: private network and transit for all sites, wavelengths between data centres and hubs."""
     circuits = []
     centres = [site for site in plan.sites if site.profile.kind == DATA_CENTRE]
@@ -91,20 +91,22 @@ def _circuits(plan: Plan) -> list[Circuit]:
         small = site.profile.kind not in (DATA_CENTRE, HUB)
         rate, suffix = (GIGABIT // 2 if small else 10 * GIGABIT), f"{site.code.upper()}-{site.number:03}"
         circuits.append(
-            Circuit(f"NL-{suffix}", VPN_CARRIER, VPN, site, "Northlight IP VPN", rate, 420 if small else 2900)
+            PlannedCircuit(f"NL-{suffix}", VPN_CARRIER, VPN, site, "Northlight IP VPN", rate, 420 if small else 2900)
         )
-        circuits.append(Circuit(f"MN-{suffix}", ISP, TRANSIT, site, "Meridia Internet", rate, 260 if small else 1800))
+        circuits.append(
+            PlannedCircuit(f"MN-{suffix}", ISP, TRANSIT, site, "Meridia Internet", rate, 260 if small else 1800)
+        )
         if site in centres:
-            circuits.append(Circuit(f"PX-{suffix}", EXCHANGE, PEERING, site, "Portside LAN", 10 * GIGABIT, 950))
+            circuits.append(PlannedCircuit(f"PX-{suffix}", EXCHANGE, PEERING, site, "Portside LAN", 10 * GIGABIT, 950))
     pairs = [(centres[0], centres[1], number) for number in (1, 2)]
     pairs += [(site, centre, 1) for site in plan.sites if site.profile.kind == HUB for centre in centres]
     for site, far_end, number in pairs:
         cid = f"SF-{site.code}-{far_end.code}-{number}".upper()
-        circuits.append(Circuit(cid, FIBRE_CARRIER, WAVELENGTH, site, far_end, 10 * GIGABIT, 5400))
+        circuits.append(PlannedCircuit(cid, FIBRE_CARRIER, WAVELENGTH, site, far_end, 10 * GIGABIT, 5400))
     return circuits
 
 
-def _load_circuit_rows(loader: Loader, circuits: list[Circuit], tenants: dict[str, str]) -> list[str]:
+def _load_circuit_rows(loader: DemoLoader, circuits: list[PlannedCircuit], tenants: dict[str, str]) -> list[str]:
     """Creates providers, circuit types and circuits; returns the ids of the circuits."""
     providers = loader.create_named(
         "circuits.provider",
@@ -136,7 +138,7 @@ def _load_circuit_rows(loader: Loader, circuits: list[Circuit], tenants: dict[st
     )
 
 
-def _load_provider_networks(loader: Loader) -> dict[str, str]:
+def _load_provider_networks(loader: DemoLoader) -> dict[str, str]:
     """Creates the provider networks; returns their ids by name."""
     names = [name for name, _ in PROVIDERS.items()]
     providers = loader.existing("circuits.provider", "name", names)
@@ -147,11 +149,13 @@ def _load_provider_networks(loader: Loader) -> dict[str, str]:
     return dict(zip(PROVIDER_NETWORKS, loader.create("circuits.providernetwork", bodies), strict=True))
 
 
-def _place(end: Site | str, networks: dict[str, str]) -> Body:
-    return {"site": end.id} if isinstance(end, Site) else {"provider_network": networks[end]}
+def _place(end: PlannedSite | str, networks: dict[str, str]) -> Body:
+    return {"site": end.id} if isinstance(end, PlannedSite) else {"provider_network": networks[end]}
 
 
-def _cable(cables: list[Body], components: Components, site: Site, circuit_type: str, termination: str) -> Port:
+def _cable(
+    cables: list[Body], components: Components, site: PlannedSite, circuit_type: str, termination: str
+) -> PlannedPort:
     """Adds the cables from a termination to a router, in data centres through a patch panel; returns the interface."""
     routers = site.with_role("Router")
     router = min(routers, key=lambda device: device.used[TEN])
@@ -162,7 +166,7 @@ def _cable(cables: list[Body], components: Components, site: Site, circuit_type:
     if panel is not None:
         rear = panel.next_component(REAR_PORT)
         cables.append({**ends(*near, REAR_PORT, components.id_of(rear)), "type": "smf-os2"})
-        near = (FRONT_PORT, components.id_of(Port(panel, FRONT_PORT, f"F{rear.name[1:]}")))
+        near = (FRONT_PORT, components.id_of(PlannedPort(panel, FRONT_PORT, f"F{rear.name[1:]}")))
     cables.append({**ends(*near, port.label, components.id_of(port)), "type": kind, "color": "8e24aa"})
     return port
 

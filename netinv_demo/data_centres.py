@@ -27,7 +27,7 @@ from netinv_demo.models import (
     TWENTY_FIVE,
 )
 from netinv_demo.organisation import HALL
-from netinv_demo.plan import FRONT_PORT, REAR_PORT, Device, Plan, Port, Rack, Site
+from netinv_demo.plan import FRONT_PORT, REAR_PORT, HardwarePlan, PlannedDevice, PlannedPort, PlannedRack, PlannedSite
 from netinv_demo.power import add_pdus, power_up
 from netinv_demo.size import BLADES, COMPUTE_RACKS_PER_POD, SPINES, TRUNKS_PER_PANEL, pods
 from netinv_demo.wiring import COPPER, LINK, PEER, TRUNK, attach, link, link_port
@@ -40,8 +40,8 @@ STORAGE_SERVERS = 0.15
 class _Border:
     """The border rack of a data centre."""
 
-    leaves: list[Device]
-    management: Device
+    leaves: list[PlannedDevice]
+    management: PlannedDevice
 
 
 @dataclasses.dataclass(eq=False)
@@ -49,16 +49,18 @@ class _Pod:
     """The spine rack of a pod, and its patch panels with the trunks to compute racks."""
 
     name: str
-    spines: list[Device]
-    management: Device
-    console: Device
-    panels: list[Device]
+    spines: list[PlannedDevice]
+    management: PlannedDevice
+    console: PlannedDevice
+    panels: list[PlannedDevice]
 
 
-def plan_data_centre(plan: Plan, site: Site, compute_racks: int, servers: int, chance: random.Random) -> None:
+def plan_data_centre(
+    plan: HardwarePlan, site: PlannedSite, compute_racks: int, servers: int, chance: random.Random
+) -> None:
     """Adds racks, devices and cables of a data centre, with exactly this number of servers besides the blades."""
     border = _plan_border(plan, site)
-    racks: list[tuple[Rack, list[Device], Device]] = []
+    racks: list[tuple[PlannedRack, list[PlannedDevice], PlannedDevice]] = []
     for number in range(pods(compute_racks)):
         count = min(COMPUTE_RACKS_PER_POD, compute_racks - number * COMPUTE_RACKS_PER_POD)
         pod = _plan_pod(plan, site, border, chr(ord("B") + number), count)
@@ -70,7 +72,7 @@ def plan_data_centre(plan: Plan, site: Site, compute_racks: int, servers: int, c
         power_up(plan, rack)
 
 
-def _plan_border(plan: Plan, site: Site) -> _Border:
+def _plan_border(plan: HardwarePlan, site: PlannedSite) -> _Border:
     """Adds the rack with firewalls, routers and border leaves."""
     rack = plan.add_rack(site, "A01", "Row A", "Network", HALL)
     plan.add(rack, "panel01", FIBRE_PANEL, "Patch panel")
@@ -92,11 +94,11 @@ def _plan_border(plan: Plan, site: Site) -> _Border:
     return _Border(leaves, management)
 
 
-def _pair(devices: list[Device], interface_type: str) -> tuple[Device, str, Device, str]:
+def _pair(devices: list[PlannedDevice], interface_type: str) -> tuple[PlannedDevice, str, PlannedDevice, str]:
     return devices[0], interface_type, devices[1], interface_type
 
 
-def _plan_pod(plan: Plan, site: Site, border: _Border, row: str, compute_racks: int) -> _Pod:
+def _plan_pod(plan: HardwarePlan, site: PlannedSite, border: _Border, row: str, compute_racks: int) -> _Pod:
     """Adds the spine rack of a pod, connected with the border rack."""
     rack, prefix = plan.add_rack(site, f"{row}01", f"Row {row}", "Network", HALL), row.lower()
     count = -(-compute_racks // TRUNKS_PER_PANEL)
@@ -116,7 +118,9 @@ def _plan_pod(plan: Plan, site: Site, border: _Border, row: str, compute_racks: 
     return _Pod(row, spines, management, console, panels)
 
 
-def _plan_compute_rack(plan: Plan, site: Site, pod: _Pod, index: int) -> tuple[Rack, list[Device], Device]:
+def _plan_compute_rack(
+    plan: HardwarePlan, site: PlannedSite, pod: _Pod, index: int
+) -> tuple[PlannedRack, list[PlannedDevice], PlannedDevice]:
     """Adds a compute rack: its two leaves reach each spine through the trunk between two patch panels."""
     rack = plan.add_rack(site, f"{pod.name}{index + 2:02}", f"Row {pod.name}", "Compute", HALL)
     prefix = f"{pod.name.lower()}{index + 2:02}"
@@ -130,8 +134,10 @@ def _plan_compute_rack(plan: Plan, site: Site, pod: _Pod, index: int) -> tuple[R
         for number, spine in enumerate(pod.spines):
             position = side * SPINES + number + 1
             near, far = leaf.next_interface(HUNDRED), spine.next_interface(HUNDRED)
-            plan.connect(near, Port(panel, FRONT_PORT, f"F{position}"), "mmf-om4", LINK, length=2)
-            plan.connect(far, Port(far_panel, FRONT_PORT, f"F{trunk * 12 + position}"), "mmf-om4", LINK, length=2)
+            plan.connect(near, PlannedPort(panel, FRONT_PORT, f"F{position}"), "mmf-om4", LINK, length=2)
+            plan.connect(
+                far, PlannedPort(far_panel, FRONT_PORT, f"F{trunk * 12 + position}"), "mmf-om4", LINK, length=2
+            )
             plan.fabric_links.append((far, near))
     link(plan, *_pair(leaves, HUNDRED), "dac-passive", PEER, length=1)
     link(plan, management, TEN, pod.management, TEN, "smf-os2", COPPER, length=25)
@@ -141,7 +147,13 @@ def _plan_compute_rack(plan: Plan, site: Site, pod: _Pod, index: int) -> tuple[R
 
 
 def _plan_server(
-    plan: Plan, number: int, rack: Rack, leaves: list[Device], management: Device, *, chance: random.Random
+    plan: HardwarePlan,
+    number: int,
+    rack: PlannedRack,
+    leaves: list[PlannedDevice],
+    management: PlannedDevice,
+    *,
+    chance: random.Random,
 ) -> None:
     """Adds a server with ports on both leaves."""
     model = LARGE_SERVER if chance.random() < LARGE_SERVERS else SERVER
@@ -151,12 +163,12 @@ def _plan_server(
     link_port(plan, server.interface("bmc"), management.next_interface(GE))
 
 
-def _attach_server(plan: Plan, server: Device, leaves: list[Device]) -> None:
+def _attach_server(plan: HardwarePlan, server: PlannedDevice, leaves: list[PlannedDevice]) -> None:
     for number, _ in enumerate(server.model.ports(TWENTY_FIVE)):
         link(plan, server, TWENTY_FIVE, leaves[number % 2], TWENTY_FIVE, "dac-passive", length=2)
 
 
-def _plan_blades(plan: Plan, rack: Rack, leaves: list[Device], management: Device) -> None:
+def _plan_blades(plan: HardwarePlan, rack: PlannedRack, leaves: list[PlannedDevice], management: PlannedDevice) -> None:
     """Adds a chassis with blades, whose ports are cabled to the leaves of the rack."""
     chassis = plan.add(rack, "blade01", CHASSIS, "Blade chassis", from_top=False)
     link_port(plan, chassis.interface("bmc"), management.next_interface(GE))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netinv_demo.devices import SUPPORT
-from netinv_demo.loader import Loader
+from netinv_demo.loader import DemoLoader
 
 # Slug → label, type, content types.
 CUSTOM_FIELDS = {
@@ -15,7 +15,7 @@ CUSTOM_FIELDS = {
 }
 
 
-def load_custom_fields(loader: Loader) -> None:
+def load_custom_fields(loader: DemoLoader) -> None:
     """Creates the custom fields and the choices of the selection."""
     ids = loader.create_named(
         "extras.customfield",

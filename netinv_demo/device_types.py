@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from netinv_demo.loader import Body, Loader
+from netinv_demo.loader import Body, DemoLoader
 from netinv_demo.models import (
     CABLING,
     COMPUTE,
@@ -16,7 +16,7 @@ from netinv_demo.models import (
     POWER_FACTOR,
     SECURITY,
     SWITCHING,
-    Model,
+    DemoModel,
 )
 
 MANUFACTURERS = {
@@ -71,7 +71,7 @@ class Catalogue:
     manufacturers: dict[str, str]
 
 
-def load_catalogue(loader: Loader) -> Catalogue:
+def load_catalogue(loader: DemoLoader) -> Catalogue:
     """Creates manufacturers, platforms, roles, device types and component templates."""
     manufacturers = loader.create_named(
         "dcim.manufacturer", [{"name": name, "description": text} for name, text in MANUFACTURERS.items()]
@@ -98,7 +98,7 @@ def load_catalogue(loader: Loader) -> Catalogue:
     return catalogue
 
 
-def _type_body(model: Model, manufacturers: dict[str, str]) -> Body:
+def _type_body(model: DemoModel, manufacturers: dict[str, str]) -> Body:
     return {
         "manufacturer": manufacturers[model.manufacturer],
         "model": model.model,
@@ -110,10 +110,10 @@ def _type_body(model: Model, manufacturers: dict[str, str]) -> Body:
     }
 
 
-def _create_templates(loader: Loader, catalogue: Catalogue) -> None:
+def _create_templates(loader: DemoLoader, catalogue: Catalogue) -> None:
     """Creates the component templates of all device types, one batch for each kind."""
 
-    def create(kind: str, bodies: Callable[[Model], Iterable[Body]]) -> dict[tuple[str, str], str]:
+    def create(kind: str, bodies: Callable[[DemoModel], Iterable[Body]]) -> dict[tuple[str, str], str]:
         pairs = [(model.model, body) for model in MODELS for body in bodies(model)]
         rows = [{"device_type": catalogue.types[model], **body} for model, body in pairs]
         ids = loader.create(f"dcim.{kind}template", rows)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from netinv_demo.company import HUB, INFRASTRUCTURE
 from netinv_demo.device_types import Catalogue
-from netinv_demo.loader import Body, Loader
+from netinv_demo.loader import Body, DemoLoader
 from netinv_demo.models import CHASSIS, COMPUTE, EDGE_ROUTER, LARGE_SERVER, SERVER, SPINE, SWITCHING
-from netinv_demo.plan import Device, Plan
+from netinv_demo.plan import HardwarePlan, PlannedDevice
 
 DEVICE_BATCH = 100  # devices of one batch, with some thousand components
 SUPPORT = ("4 hours", "Next business day", "None")
@@ -20,7 +20,7 @@ PARTS = {
 }
 
 
-def load_devices(loader: Loader, plan: Plan, catalogue: Catalogue, tenants: dict[str, str]) -> None:
+def load_devices(loader: DemoLoader, plan: HardwarePlan, catalogue: Catalogue, tenants: dict[str, str]) -> None:
     """Creates the devices; their components follow from their types."""
     devices = list(plan.devices)
     bodies = [_device_body(loader, device, number, catalogue, tenants) for number, device in enumerate(devices, 1)]
@@ -32,7 +32,9 @@ def load_devices(loader: Loader, plan: Plan, catalogue: Catalogue, tenants: dict
     _load_parts(loader, devices, catalogue)
 
 
-def _device_body(loader: Loader, device: Device, number: int, catalogue: Catalogue, tenants: dict[str, str]) -> Body:
+def _device_body(
+    loader: DemoLoader, device: PlannedDevice, number: int, catalogue: Catalogue, tenants: dict[str, str]
+) -> Body:
     chance = loader.random
     platform, rack = device.model.platform, device.rack
     is_server = device.model.manufacturer == COMPUTE
@@ -65,7 +67,7 @@ def _device_body(loader: Loader, device: Device, number: int, catalogue: Catalog
     return body
 
 
-def _tags(loader: Loader, device: Device) -> list[Body]:
+def _tags(loader: DemoLoader, device: PlannedDevice) -> list[Body]:
     """Returns references to tags: network devices are automated, some servers are due for replacement."""
     if device.role in ("Firewall", "Router", "Border leaf"):
         return [{"slug": "business-critical"}, {"slug": "automated"}]
@@ -74,7 +76,7 @@ def _tags(loader: Loader, device: Device) -> list[Body]:
     return [{"slug": "refresh-2027"}] if device.role == "Hypervisor" and loader.random.random() < 0.2 else []
 
 
-def _install_blades(loader: Loader, devices: list[Device]) -> None:
+def _install_blades(loader: DemoLoader, devices: list[PlannedDevice]) -> None:
     """Installs the blades into the bays of their chassis, in order."""
     blades = [device for device in devices if device.parent is not None]
     chassis = {device.parent.id: device.parent for device in blades if device.parent is not None and device.parent.id}
@@ -91,7 +93,7 @@ def _install_blades(loader: Loader, devices: list[Device]) -> None:
     )
 
 
-def _load_stacks(loader: Loader, plan: Plan) -> None:
+def _load_stacks(loader: DemoLoader, plan: HardwarePlan) -> None:
     """Creates a virtual chassis for each stack; the first member is its master."""
     bodies = [{"name": name, "master": members[0].id, "domain": name} for name, members in plan.stacks.items()]
     ids = loader.create("dcim.virtualchassis", bodies)
@@ -105,7 +107,7 @@ def _load_stacks(loader: Loader, plan: Plan) -> None:
     )
 
 
-def _load_redundancy_groups(loader: Loader, plan: Plan) -> None:
+def _load_redundancy_groups(loader: DemoLoader, plan: HardwarePlan) -> None:
     """Creates a redundancy group for each pair of firewalls."""
     pairs = {site: pair for site in plan.sites if len(pair := site.with_role("Firewall")) == 2}
     bodies = [
@@ -122,7 +124,7 @@ def _load_redundancy_groups(loader: Loader, plan: Plan) -> None:
     )
 
 
-def _load_parts(loader: Loader, devices: list[Device], catalogue: Catalogue) -> None:
+def _load_parts(loader: DemoLoader, devices: list[PlannedDevice], catalogue: Catalogue) -> None:
     """Creates inventory items: the parts of servers, spines and routers."""
     loader.create(
         "dcim.inventoryitem",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from netinv_demo.company import DATA_CENTRE, DOMAIN
 from netinv_demo.device_types import Catalogue
-from netinv_demo.loader import Body, Loader
-from netinv_demo.plan import Plan
+from netinv_demo.loader import Body, DemoLoader
+from netinv_demo.plan import HardwarePlan
 
 NTP, DNS = [f"ntp0{number}.{DOMAIN}" for number in (1, 2)], [f"dns0{number}.{DOMAIN}" for number in (1, 2)]
 INVENTORY_CSV = """name,role,type,site,rack,position,serial
@@ -15,7 +15,7 @@ INVENTORY_CSV = """name,role,type,site,rack,position,serial
 {% endfor %}"""
 
 
-def load_extras(loader: Loader, plan: Plan, catalogue: Catalogue) -> None:
+def load_extras(loader: DemoLoader, plan: HardwarePlan, catalogue: Catalogue) -> None:
     """Creates the objects of this module."""
     _load_config_contexts(loader, plan, catalogue)
     _load_relationships(loader, plan)
@@ -25,7 +25,7 @@ def load_extras(loader: Loader, plan: Plan, catalogue: Catalogue) -> None:
     _load_notes(loader, plan)
 
 
-def _load_config_contexts(loader: Loader, plan: Plan, catalogue: Catalogue) -> None:
+def _load_config_contexts(loader: DemoLoader, plan: HardwarePlan, catalogue: Catalogue) -> None:
     """Creates contexts for everything, for data centres and for some roles."""
     centres = [site.id for site in plan.sites if site.profile.kind == DATA_CENTRE]
     switches = [catalogue.roles[name] for name in ("Spine switch", "Leaf switch", "Border leaf")]
@@ -53,7 +53,7 @@ def _load_config_contexts(loader: Loader, plan: Plan, catalogue: Catalogue) -> N
     loader.create_named("extras.configcontext", bodies)
 
 
-def _load_relationships(loader: Loader, plan: Plan) -> None:
+def _load_relationships(loader: DemoLoader, plan: HardwarePlan) -> None:
     """Creates relationships: the data centre that backs a site up, and the firewalls that protect a VLAN."""
     relationships = loader.create_named(
         "extras.relationship",
@@ -103,7 +103,7 @@ def _load_relationships(loader: Loader, plan: Plan) -> None:
     )
 
 
-def _load_dynamic_groups(loader: Loader) -> None:
+def _load_dynamic_groups(loader: DemoLoader) -> None:
     """Creates groups by filters, and one that combines two of them."""
     groups: dict[str, Body] = {
         "Active leaf switches": {"role": ["leaf-switch"], "status": ["active"]},
@@ -125,7 +125,7 @@ def _load_dynamic_groups(loader: Loader) -> None:
     )
 
 
-def _load_links_and_templates(loader: Loader) -> None:
+def _load_links_and_templates(loader: DemoLoader) -> None:
     """Creates custom links, a computed field and an export template."""
     links = {
         "Graphs": ("dcim.device", "Graphs", "https://graphs.{domain}/host/{{{{ obj.name }}}}"),
@@ -177,7 +177,7 @@ def _load_links_and_templates(loader: Loader) -> None:
     )
 
 
-def _load_webhooks(loader: Loader) -> None:
+def _load_webhooks(loader: DemoLoader) -> None:
     """Creates webhooks, which are not enabled: their receivers do not exist."""
     hooks = {
         "Monitoring: devices": (["dcim.device", "virtualization.virtualmachine"], "monitoring"),
@@ -202,7 +202,7 @@ def _load_webhooks(loader: Loader) -> None:
     )
 
 
-def _load_notes(loader: Loader, plan: Plan) -> None:
+def _load_notes(loader: DemoLoader, plan: HardwarePlan) -> None:
     """Creates notes on sites, on firewalls and on a rack."""
     first = plan.sites[0]
     about = [("dcim.site", site.id, f"Key to the comms room: reception of {site.profile.name}.") for site in plan.sites]

@@ -26,12 +26,12 @@ from netinv_demo.definitions import load_custom_fields
 from netinv_demo.device_types import load_catalogue
 from netinv_demo.devices import load_devices
 from netinv_demo.extras import load_extras
-from netinv_demo.loader import Loader
+from netinv_demo.loader import DemoLoader
 from netinv_demo.networks import load_networks
 from netinv_demo.organisation import load_sites, load_tags, load_tenants
-from netinv_demo.plan import Plan, Site
+from netinv_demo.plan import HardwarePlan, PlannedSite
 from netinv_demo.racks import load_racks
-from netinv_demo.size import DEFAULT_DEVICES, Size
+from netinv_demo.size import DEFAULT_DEVICES, DemoSize
 from netinv_demo.switching import load_switch_ports
 from netinv_demo.virtualization import load_machines
 
@@ -94,7 +94,7 @@ def load_inventory(
     :raises ValueError: for another number of devices
     :raises RequestError: when an object is refused, for example because its name exists already
     """
-    size, loader = Size.for_devices(devices), Loader(uow, random.Random(seed))
+    size, loader = DemoSize.for_devices(devices), DemoLoader(uow, random.Random(seed))
     with _stage(loader, report, "organisation"):
         load_tags(loader)
         load_custom_fields(loader)
@@ -130,9 +130,9 @@ def summary(counts: collections.Counter[str]) -> str:
     return f"loaded {named}; {counts.total()} objects besides the components of devices"
 
 
-def make_plan(sites: list[Site], size: Size, chance: random.Random) -> Plan:
+def make_plan(sites: list[PlannedSite], size: DemoSize, chance: random.Random) -> HardwarePlan:
     """Plans racks, devices and cables of all sites."""
-    plan = Plan(sites)
+    plan = HardwarePlan(sites)
     centres = [site for site in sites if site.profile.kind == DATA_CENTRE]
     first_servers = size.servers * size.compute_racks[0] // sum(size.compute_racks)
     servers = (first_servers, size.servers - first_servers)
@@ -147,7 +147,7 @@ def make_plan(sites: list[Site], size: Size, chance: random.Random) -> Plan:
 
 
 @contextlib.contextmanager
-def _stage(loader: Loader, report: Report, name: str) -> Iterator[None]:
+def _stage(loader: DemoLoader, report: Report, name: str) -> Iterator[None]:
     """Reports what the block created, and how long it took."""
     before, start = loader.counts.total(), time.perf_counter()
     yield

@@ -20,7 +20,7 @@ BATCH = 500  # objects of one INSERT, and of the rules that precede it
 
 
 @dataclasses.dataclass
-class Loader:
+class DemoLoader:
     """Writes objects in batches.
 
     All writes are made in the transaction of ``uow``, which the caller commits.

@@ -25,7 +25,7 @@ FrontPort = tuple[str, str, str, int]  # name, connector, rear port, position on
 
 
 @dataclasses.dataclass(frozen=True)
-class Model:
+class DemoModel:
     """A device type with its components.
 
     :ivar power_outlets: name and connector of each outlet; all are fed by the first power port
@@ -84,7 +84,7 @@ _MANAGEMENT: tuple[Interface, ...] = (("mgmt0", GE, True),)
 _LOOPBACK: tuple[Interface, ...] = ((LOOPBACK, VIRTUAL, False),)
 _SERIAL = ("console",)
 
-SPINE = Model(
+SPINE = DemoModel(
     SWITCHING,
     "AX9332",
     "ArvOS 9",
@@ -93,7 +93,7 @@ SPINE = Model(
     console_ports=_SERIAL,
     management="mgmt0",
 )
-LEAF = Model(
+LEAF = DemoModel(
     SWITCHING,
     "AX5548",
     "ArvOS 9",
@@ -102,7 +102,7 @@ LEAF = Model(
     console_ports=_SERIAL,
     management="mgmt0",
 )
-CORE = Model(
+CORE = DemoModel(
     SWITCHING,
     "AX7224",
     "ArvOS 9",
@@ -111,7 +111,7 @@ CORE = Model(
     console_ports=_SERIAL,
     management="mgmt0",
 )
-ACCESS = Model(
+ACCESS = DemoModel(
     SWITCHING,
     "AX3148P",
     "ArvOS 9",
@@ -122,7 +122,7 @@ ACCESS = Model(
     management="mgmt0",
     comments="740 W for powered devices.",
 )
-MANAGEMENT_SWITCH = Model(
+MANAGEMENT_SWITCH = DemoModel(
     SWITCHING,
     "AX1024",
     "ArvOS 9",
@@ -132,7 +132,7 @@ MANAGEMENT_SWITCH = Model(
     console_ports=_SERIAL,
     management="Vlan10",
 )
-ACCESS_POINT = Model(
+ACCESS_POINT = DemoModel(
     SWITCHING,
     "AW650",
     "ArvOS Wireless 4",
@@ -141,7 +141,7 @@ ACCESS_POINT = Model(
     interfaces=(("eth0", MULTI_GIGABIT, False), ("radio0", "ieee802.11ax", False), ("radio1", "ieee802.11ax", False)),
     management="eth0",
 )
-BRANCH_ROUTER = Model(
+BRANCH_ROUTER = DemoModel(
     SWITCHING,
     "AR2100",
     "ArvOS 9",
@@ -151,7 +151,7 @@ BRANCH_ROUTER = Model(
     console_ports=_SERIAL,
     management="mgmt0",
 )
-EDGE_ROUTER = Model(
+EDGE_ROUTER = DemoModel(
     SWITCHING,
     "AR8200",
     "ArvOS 9",
@@ -161,7 +161,7 @@ EDGE_ROUTER = Model(
     console_ports=_SERIAL,
     management="mgmt0",
 )
-BRANCH_FIREWALL = Model(
+BRANCH_FIREWALL = DemoModel(
     SECURITY,
     "BF400",
     "Brightmoor OS 7",
@@ -171,7 +171,7 @@ BRANCH_FIREWALL = Model(
     console_ports=_SERIAL,
     management="mgmt0",
 )
-FIREWALL = Model(
+FIREWALL = DemoModel(
     SECURITY,
     "BF3200",
     "Brightmoor OS 7",
@@ -181,7 +181,7 @@ FIREWALL = Model(
     console_ports=_SERIAL,
     management="mgmt0",
 )
-CONSOLE_SERVER = Model(
+CONSOLE_SERVER = DemoModel(
     CONSOLE,
     "TC-48",
     "Tessaro Console 3",
@@ -191,7 +191,7 @@ CONSOLE_SERVER = Model(
     management="eth0",
     console_server_ports=tuple(f"port{number}" for number in range(1, 49)),
 )
-SMALL_CONSOLE_SERVER = Model(
+SMALL_CONSOLE_SERVER = DemoModel(
     CONSOLE,
     "TC-16",
     "Tessaro Console 3",
@@ -201,7 +201,7 @@ SMALL_CONSOLE_SERVER = Model(
     management="eth0",
     console_server_ports=tuple(f"port{number}" for number in range(1, 17)),
 )
-SERVER = Model(
+SERVER = DemoModel(
     COMPUTE,
     "K210",
     "Debian 12",
@@ -209,7 +209,7 @@ SERVER = Model(
     power_ports=_supplies(2, 750),
     management="bmc",
 )
-LARGE_SERVER = Model(
+LARGE_SERVER = DemoModel(
     COMPUTE,
     "K420",
     "Debian 12",
@@ -218,7 +218,7 @@ LARGE_SERVER = Model(
     power_ports=_supplies(2, 1400),
     management="bmc",
 )
-CHASSIS = Model(
+CHASSIS = DemoModel(
     COMPUTE,
     "KB8",
     None,
@@ -229,7 +229,7 @@ CHASSIS = Model(
     management="bmc",
     device_bays=tuple(f"bay{number}" for number in range(1, 9)),
 )
-BLADE = Model(
+BLADE = DemoModel(
     COMPUTE,
     "KB8-N2",
     "Debian 12",
@@ -239,7 +239,7 @@ BLADE = Model(
     management="bmc",
     comments="Its network ports lead through pass-through modules of the chassis; the chassis powers it.",
 )
-PDU = Model(
+PDU = DemoModel(
     POWER,
     "VP-24",
     "Voltane Firmware 2",
@@ -253,28 +253,28 @@ PDU = Model(
         *((f"outlet{number}", LARGE_OUTLET) for number in range(25, 29)),
     ),
 )
-TRUNK_PANEL = Model(
+TRUNK_PANEL = DemoModel(
     CABLING,
     "LP-48M",
     is_full_depth=False,
     rear_ports=_rears(4, "mpo", 12),
     front_ports=_fronts(4, "lc", 12),
 )
-RACK_PANEL = Model(
+RACK_PANEL = DemoModel(
     CABLING,
     "LP-12M",
     is_full_depth=False,
     rear_ports=_rears(1, "mpo", 12),
     front_ports=_fronts(1, "lc", 12),
 )
-FIBRE_PANEL = Model(
+FIBRE_PANEL = DemoModel(
     CABLING,
     "LP-24F",
     is_full_depth=False,
     rear_ports=_rears(24, "lc", 1),
     front_ports=_fronts(24, "lc", 1),
 )
-COPPER_PANEL = Model(
+COPPER_PANEL = DemoModel(
     CABLING,
     "LP-24C",
     is_full_depth=False,

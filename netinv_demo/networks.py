@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
 from netinv_demo.company import ASN, DATA_CENTRE, HUB, INFRASTRUCTURE, OFFICE
-from netinv_demo.loader import Body, Loader
-from netinv_demo.plan import Site
+from netinv_demo.loader import Body, DemoLoader
+from netinv_demo.plan import PlannedSite
 from netinv_ipam.aggregates import Aggregate
 
 CORPORATE, GUEST, AUTOMATION = "Corporate", "Guest", "Automation"
@@ -86,7 +86,7 @@ SEGMENTS = {
 
 
 @dataclasses.dataclass
-class Pool:
+class NetworkPool:
     """A pair of networks of both families, from which hosts are taken in order."""
 
     ipv4: ipaddress.IPv4Network
@@ -108,25 +108,25 @@ class Pool:
 
 
 @dataclasses.dataclass
-class Networks:
+class DemoNetworks:
     """Ids of VRFs and prefix roles by name, and pools by site and name of the segment."""
 
     vrfs: dict[str, str]
     roles: dict[str, str]
-    pools: dict[tuple[Site, str], Pool] = dataclasses.field(default_factory=dict)
+    pools: dict[tuple[PlannedSite, str], NetworkPool] = dataclasses.field(default_factory=dict)
 
 
-def load_networks(loader: Loader, sites: list[Site], tenants: dict[str, str]) -> Networks:
+def load_networks(loader: DemoLoader, sites: list[PlannedSite], tenants: dict[str, str]) -> DemoNetworks:
     """Creates everything up to prefixes."""
     _load_aggregates(loader)
     roles = loader.create_named("ipam.role", [{"name": name} for name in PREFIX_ROLES])
-    networks = Networks(_load_vrfs(loader, tenants), roles)
+    networks = DemoNetworks(_load_vrfs(loader, tenants), roles)
     _load_vlans(loader, sites, networks, tenants)
     _load_prefixes(loader, sites, networks, tenants)
     return networks
 
 
-def _load_aggregates(loader: Loader) -> None:
+def _load_aggregates(loader: DemoLoader) -> None:
     """Creates the aggregates that do not overlap existing ones."""
     rirs = loader.create_named(
         "ipam.rir", [{"name": PRIVATE, "is_private": True}, {"name": DOCUMENTATION, "is_private": True}]
@@ -143,7 +143,7 @@ def _load_aggregates(loader: Loader) -> None:
     )
 
 
-def _load_vrfs(loader: Loader, tenants: dict[str, str]) -> dict[str, str]:
+def _load_vrfs(loader: DemoLoader, tenants: dict[str, str]) -> dict[str, str]:
     """Creates route targets and VRFs; all VRFs import the routes of shared services."""
     numbers = {**{name: number for name, (number, _) in VRFS.items()}, "Shared services": SHARED_SERVICES}
     targets = loader.create_named(
@@ -165,7 +165,7 @@ def _load_vrfs(loader: Loader, tenants: dict[str, str]) -> dict[str, str]:
     return dict(zip(VRFS, loader.create("ipam.vrf", bodies), strict=True))
 
 
-def _load_vlans(loader: Loader, sites: list[Site], networks: Networks, tenants: dict[str, str]) -> None:
+def _load_vlans(loader: DemoLoader, sites: list[PlannedSite], networks: DemoNetworks, tenants: dict[str, str]) -> None:
     """Creates a VLAN group for each site, and the VLANs of its segments."""
     groups = loader.create(
         "ipam.vlangroup",
@@ -192,7 +192,9 @@ def _load_vlans(loader: Loader, sites: list[Site], networks: Networks, tenants: 
         site.vlans[segment.name] = key
 
 
-def _load_prefixes(loader: Loader, sites: list[Site], networks: Networks, tenants: dict[str, str]) -> None:
+def _load_prefixes(
+    loader: DemoLoader, sites: list[PlannedSite], networks: DemoNetworks, tenants: dict[str, str]
+) -> None:
     """Creates the containers, and the prefixes of all segments; fills the pools."""
     corporate = networks.vrfs[CORPORATE]
     bodies: list[Body] = [
@@ -208,7 +210,7 @@ def _load_prefixes(loader: Loader, sites: list[Site], networks: Networks, tenant
     loader.create("ipam.prefix", [{"status": "active", "tenant": tenant, **body} for body in bodies])
 
 
-def _site_prefixes(site: Site, networks: Networks) -> list[Body]:
+def _site_prefixes(site: PlannedSite, networks: DemoNetworks) -> list[Body]:
     """Returns the prefixes of a site, containers first."""
     number, name = site.number, site.profile.name
     whole = f"10.{number}.0.0/16", f"2001:db8:{number:x}::/48"
@@ -233,23 +235,23 @@ def _site_prefixes(site: Site, networks: Networks) -> list[Body]:
     return bodies
 
 
-def public_network(site: Site) -> str:
+def public_network(site: PlannedSite) -> str:
     """Returns the public network of a site's Internet access."""
     return f"198.51.100.{(site.number - 1) * 8}/29"
 
 
-def fabric_network(site: Site) -> str:
+def fabric_network(site: PlannedSite) -> str:
     """Returns the network of which the links between spine and leaf switches take a /31 each."""
     return f"10.{site.number}.240.0/21"
 
 
-def _pool(networks: Networks, site: Site, name: str, ipv4: str, ipv6_part: str, vrf: str) -> Pool:
+def _pool(networks: DemoNetworks, site: PlannedSite, name: str, ipv4: str, ipv6_part: str, vrf: str) -> NetworkPool:
     ipv6 = ipaddress.IPv6Network(f"2001:db8:{site.number:x}:{ipv6_part}::/64")
-    pool = networks.pools[site, name] = Pool(ipaddress.IPv4Network(ipv4), ipv6, vrf)
+    pool = networks.pools[site, name] = NetworkPool(ipaddress.IPv4Network(ipv4), ipv6, vrf)
     return pool
 
 
-def _pool_bodies(site: Site, networks: Networks, pool: Pool, more: Body) -> list[Body]:
+def _pool_bodies(site: PlannedSite, networks: DemoNetworks, pool: NetworkPool, more: Body) -> list[Body]:
     """Returns the prefixes of both families of a pool."""
     vrf = networks.vrfs[pool.vrf] if pool.vrf else None
     return [{"prefix": str(network), "site": site.id, "vrf": vrf, **more} for network in (pool.ipv4, pool.ipv6)]

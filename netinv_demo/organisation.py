@@ -14,8 +14,8 @@ from netinv_demo.company import (
     SITES,
     TENANTS,
 )
-from netinv_demo.loader import Body, Loader
-from netinv_demo.plan import Site
+from netinv_demo.loader import Body, DemoLoader
+from netinv_demo.plan import PlannedSite
 from netinv_tenancy.tenants import Tenant, TenantGroup
 
 TAGGED = ["dcim.site", "dcim.rack", "dcim.device", "ipam.prefix", "circuits.circuit", "virtualization.virtualmachine"]
@@ -37,7 +37,7 @@ LOCATED = [
 ]
 
 
-def load_tags(loader: Loader) -> None:
+def load_tags(loader: DemoLoader) -> None:
     """Creates the tags."""
     loader.create_named(
         "extras.tag",
@@ -48,7 +48,7 @@ def load_tags(loader: Loader) -> None:
     )
 
 
-def load_tenants(loader: Loader) -> dict[str, str]:
+def load_tenants(loader: DemoLoader) -> dict[str, str]:
     """Creates tenant groups and tenants; returns the ids of tenants by name."""
     of_model = loader.uow.registry.of_model
     groups = loader.create_named(of_model(TenantGroup).label, [{"name": name} for name in TENANTS])
@@ -58,14 +58,14 @@ def load_tenants(loader: Loader) -> dict[str, str]:
     )
 
 
-def load_sites(loader: Loader, tenants: dict[str, str]) -> list[Site]:
+def load_sites(loader: DemoLoader, tenants: dict[str, str]) -> list[PlannedSite]:
     """Creates regions, sites and locations."""
     continents = loader.create_named("dcim.region", [{"name": name} for name in REGIONS])
     regions = loader.create_named(
         "dcim.region",
         [{"name": country, "parent": continents[name]} for name, countries in REGIONS.items() for country in countries],
     )
-    sites = [Site(profile, number) for number, profile in enumerate(SITES, 1)]
+    sites = [PlannedSite(profile, number) for number, profile in enumerate(SITES, 1)]
     bodies = [_site_body(loader, site, regions, tenants) for site in sites]
     for site, key in zip(sites, loader.create("dcim.site", bodies), strict=True):
         site.id = key
@@ -73,7 +73,7 @@ def load_sites(loader: Loader, tenants: dict[str, str]) -> list[Site]:
     return sites
 
 
-def _site_body(loader: Loader, site: Site, regions: dict[str, str], tenants: dict[str, str]) -> Body:
+def _site_body(loader: DemoLoader, site: PlannedSite, regions: dict[str, str], tenants: dict[str, str]) -> Body:
     profile = site.profile
     tags = ["business-critical", "audit-scope"] if profile.kind == DATA_CENTRE else []
     return {
@@ -97,7 +97,7 @@ def _site_body(loader: Loader, site: Site, regions: dict[str, str], tenants: dic
     }
 
 
-def _load_locations(loader: Loader, sites: list[Site]) -> None:
+def _load_locations(loader: DemoLoader, sites: list[PlannedSite]) -> None:
     """Creates a building for each site, and its rooms."""
     building = loader.create_named("dcim.locationtype", [{"name": "Building", "content_types": LOCATED}])["Building"]
     room = loader.create_named("dcim.locationtype", [{"name": "Room", "parent": building, "content_types": LOCATED}])[

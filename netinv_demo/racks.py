@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from netinv_demo.company import DATA_CENTRE, INFRASTRUCTURE
-from netinv_demo.loader import Body, Loader
-from netinv_demo.plan import RACK_HEIGHT, Plan, Rack, Site
+from netinv_demo.loader import Body, DemoLoader
+from netinv_demo.plan import RACK_HEIGHT, HardwarePlan, PlannedRack, PlannedSite
 
 # Role → colour, description.
 RACK_ROLES = {
@@ -15,7 +15,7 @@ RESERVED_UNITS = 3
 RESERVATIONS = 6
 
 
-def load_racks(loader: Loader, plan: Plan, tenants: dict[str, str]) -> dict[tuple[Rack, str], str]:
+def load_racks(loader: DemoLoader, plan: HardwarePlan, tenants: dict[str, str]) -> dict[tuple[PlannedRack, str], str]:
     """Creates the racks and what belongs to them; returns the ids of the power feeds by rack and side."""
     roles = loader.create_named(
         "dcim.rackrole",
@@ -29,7 +29,7 @@ def load_racks(loader: Loader, plan: Plan, tenants: dict[str, str]) -> dict[tupl
     return _load_feeds(loader, plan)
 
 
-def _load_groups(loader: Loader, plan: Plan) -> dict[tuple[Site, str], str]:
+def _load_groups(loader: DemoLoader, plan: HardwarePlan) -> dict[tuple[PlannedSite, str], str]:
     """Creates the rack groups: rows of racks in a room."""
     rows = {(rack.site, rack.group): rack.room for rack in plan.racks}
     bodies = [
@@ -40,7 +40,11 @@ def _load_groups(loader: Loader, plan: Plan) -> dict[tuple[Site, str], str]:
 
 
 def _rack_body(
-    loader: Loader, rack: Rack, groups: dict[tuple[Site, str], str], roles: dict[str, str], tenants: dict[str, str]
+    loader: DemoLoader,
+    rack: PlannedRack,
+    groups: dict[tuple[PlannedSite, str], str],
+    roles: dict[str, str],
+    tenants: dict[str, str],
 ) -> Body:
     return {
         "name": rack.name,
@@ -61,7 +65,7 @@ def _rack_body(
     }
 
 
-def _reserve_units(loader: Loader, plan: Plan, tenants: dict[str, str]) -> None:
+def _reserve_units(loader: DemoLoader, plan: HardwarePlan, tenants: dict[str, str]) -> None:
     """Reserves free units of some racks for planned devices, on behalf of the user who loads the inventory."""
     with_space = [rack for rack in plan.racks if len(rack.free) >= RESERVED_UNITS]
     chosen = loader.random.sample(with_space, min(RESERVATIONS, len(with_space)))
@@ -80,7 +84,7 @@ def _reserve_units(loader: Loader, plan: Plan, tenants: dict[str, str]) -> None:
     )
 
 
-def _load_feeds(loader: Loader, plan: Plan) -> dict[tuple[Rack, str], str]:
+def _load_feeds(loader: DemoLoader, plan: HardwarePlan) -> dict[tuple[PlannedRack, str], str]:
     """Creates two power panels for each site (one for offices), and a feed from each to every rack."""
     sides = {site: "AB"[: site.racks[0].feeds] for site in plan.sites}
     places = [(site, side) for site in plan.sites for side in sides[site]]

@@ -26,7 +26,7 @@ def pods(racks: int) -> int:
 
 
 @dataclasses.dataclass(frozen=True)
-class Size:
+class DemoSize:
     """Numbers of compute racks by data centre, of servers in all, and of access points by kind of site."""
 
     compute_racks: tuple[int, int]
@@ -34,7 +34,7 @@ class Size:
     access_points: dict[str, int]
 
     @classmethod
-    def for_devices(cls, devices: int) -> Size:
+    def for_devices(cls, devices: int) -> DemoSize:
         """Returns the size with exactly this number of devices; the servers fill up what is left.
 
         :raises ValueError: for a number outside of the limits

@@ -7,14 +7,15 @@ import dataclasses
 from netinv_demo.addresses import IPV4, IPV6, AddressBook
 from netinv_demo.company import DATA_CENTRE, DOMAIN, HUB, INFRASTRUCTURE
 from netinv_demo.device_types import Catalogue
-from netinv_demo.loader import Body, Loader
-from netinv_demo.networks import CORPORATE, SERVICES, Networks
-from netinv_demo.plan import Plan, Site
+from netinv_demo.loader import Body, DemoLoader
+from netinv_demo.networks import CORPORATE, SERVICES, DemoNetworks
+from netinv_demo.plan import HardwarePlan, PlannedSite, mac_address
 from netinv_demo.size import DEFAULT_DEVICES
 from netinv_ipam.addresses import VM_INTERFACE
 from netinv_virt import MACHINE
 
 PRODUCTION, EDGE = "Production", "Edge"
+MACHINES = 0x02  # kind of MAC addresses
 APPLICATION, DATABASE, INFRASTRUCTURE_SERVER = "Application server", "Database server", "Infrastructure server"
 
 
@@ -56,14 +57,19 @@ class Machine:
     """A virtual machine that is to be written."""
 
     name: str
-    site: Site
+    site: PlannedSite
     workload: Workload
     cluster: str
     id: str = ""
 
 
 def load_machines(
-    loader: Loader, plan: Plan, networks: Networks, catalogue: Catalogue, tenants: dict[str, str], devices: int
+    loader: DemoLoader,
+    plan: HardwarePlan,
+    networks: DemoNetworks,
+    catalogue: Catalogue,
+    tenants: dict[str, str],
+    devices: int,
 ) -> None:
     """Creates clusters with their hosts, and virtual machines in proportion to the number of devices."""
     clusters = _load_clusters(loader, plan, tenants)
@@ -80,7 +86,7 @@ def load_machines(
     _load_addresses(loader, machines, networks)
 
 
-def _load_clusters(loader: Loader, plan: Plan, tenants: dict[str, str]) -> dict[Site, str]:
+def _load_clusters(loader: DemoLoader, plan: HardwarePlan, tenants: dict[str, str]) -> dict[PlannedSite, str]:
     """Creates a cluster at each site with hypervisors, which become its hosts."""
     types = loader.create_named("virtualization.clustertype", [{"name": "KVM", "description": "Virtual machines"}])
     groups = loader.create_named("virtualization.clustergroup", [{"name": PRODUCTION}, {"name": EDGE}])
@@ -102,7 +108,7 @@ def _load_clusters(loader: Loader, plan: Plan, tenants: dict[str, str]) -> dict[
     return clusters
 
 
-def _machine_body(loader: Loader, machine: Machine, catalogue: Catalogue, tenants: dict[str, str]) -> Body:
+def _machine_body(loader: DemoLoader, machine: Machine, catalogue: Catalogue, tenants: dict[str, str]) -> Body:
     workload = machine.workload
     cpus, memory, disk = workload.size
     return {
@@ -120,11 +126,20 @@ def _machine_body(loader: Loader, machine: Machine, catalogue: Catalogue, tenant
     }
 
 
-def _load_addresses(loader: Loader, machines: list[Machine], networks: Networks) -> None:
+def _load_addresses(loader: DemoLoader, machines: list[Machine], networks: DemoNetworks) -> None:
     """Creates interfaces with primary addresses, public addresses of web servers, and services."""
     interfaces = loader.create(
         VM_INTERFACE,
-        [{"virtual_machine": machine.id, "name": "eth0", "status": "active", "mtu": 1500} for machine in machines],
+        [
+            {
+                "virtual_machine": machine.id,
+                "name": "eth0",
+                "status": "active",
+                "mtu": 1500,
+                "mac_address": mac_address(number, MACHINES),
+            }
+            for number, machine in enumerate(machines, 1)
+        ],
     )
     book = AddressBook(networks, VM_INTERFACE)
     inside: list[tuple[int, Machine]] = []

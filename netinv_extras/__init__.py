@@ -29,6 +29,7 @@ FEATURES = (
     "graphql",
     "jobs",
     "plans",
+    "change_requests",
     "secrets",
     "image_attachments",
     "dynamic_groups",
@@ -72,6 +73,14 @@ def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     from netinv_extras.web import links
 
     return links.panels_of(endpoint)
+
+
+@hookimpl
+def netinv_web_cells(registry: Registry) -> Mapping[Any, Any]:
+    """The title of a content type."""
+    from netinv_extras.web import type_labels
+
+    return type_labels.CELLS
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""Access control of files that users name by path: only below configured folders, never netinv's own secret file."""
+"""Access control of files that users name by path: only below configured folders, never netinv's own secret files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from netinv_core.setting_variables import files
 from netinv_core.settings import words
 
 
@@ -21,7 +22,7 @@ def folders(text: str) -> tuple[str, ...]:
     return tuple(map(os.path.normpath, paths))
 
 
-class NotAllowed(Exception):
+class PathNotAllowed(Exception):
     """Path outside of the allowed folders. The message does not reveal whether a file exists."""
 
 
@@ -31,7 +32,7 @@ def resolve(path: str, settings: Mapping[str, Any], setting: str) -> Path:
     :param setting: name of the setting that lists the allowed folders
     :raises NotAllowed: for a path that is not below one of the folders
     """
-    refusal = NotAllowed(f"The setting netinv.{setting} does not allow this file.")
+    refusal = PathNotAllowed(f"The setting netinv.{setting} does not allow this file.")
     folders = [Path(folder) for folder in settings[setting]]
     if "\0" in path or not Path(path).is_absolute() or not _is_below(Path(os.path.normpath(path)), folders):
         raise refusal
@@ -46,11 +47,14 @@ def _is_below(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def _is_secret_file(path: Path, settings: Mapping[str, Any]) -> bool:
-    """True for netinv's own secret file and hard links to it."""
-    secret_file = settings["secret_file"]
-    if not secret_file:
-        return False
+    """True for netinv's own secret file, the files of its settings that environment variables name, and hard links to
+    them.
+    """
+    return any(_is_same(path, file) for file in (settings["secret_file"], *files(settings, os.environ)) if file)
+
+
+def _is_same(path: Path, file: str) -> bool:
     try:
-        return path == Path(os.path.realpath(secret_file)) or path.samefile(secret_file)
+        return path == Path(os.path.realpath(file)) or path.samefile(file)
     except OSError:  # one of the two does not exist
         return False

@@ -13,8 +13,10 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.content_types import ContentTypeRow
 from netinv_core.errors import Denied
+from netinv_core.labels import title_of_type
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import negated
 from netinv_core.read.plans import plan_of
@@ -243,6 +245,11 @@ def _display(registry: Registry, endpoint: Endpoint) -> Field:
     return fields.Computed(name="display", function=display_name, paths=paths, openapi={"type": "string"})
 
 
+def _name_in_context(registry: Registry) -> Any:
+    """The name of a content type on pages: that of its model."""
+    return lambda app, model: title_of_type(registry, f"{app}.{model}"), "app_label", "model"
+
+
 def _column(name: str) -> FieldFactory:
     def make(registry: Registry, endpoint: Endpoint) -> Field:
         return fields.Value(name=name, attribute=name, read_only=True, kind="string", openapi={"type": "string"})
@@ -261,6 +268,7 @@ content_types: Resource = Resource(
     natural="model",
     search=["app_label", "model"],
     fields=[FieldFactory("display", _display), _column("app_label"), _column("model")],
+    presentation=Presentation(name_in_context=_name_in_context),
     writable=False,
     recorded=False,
 )

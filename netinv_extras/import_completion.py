@@ -91,6 +91,7 @@ def _keep_values(mapping: DumpMapping, earlier: Mapping[str, Sequence[str]]) -> 
     Values that earlier imports have kept, and the source has no longer, are cleared.
     """
     fields: dict[str, dict[str, Any]] = {}
+    added: dict[str, dict[str, dict[Any, Any]]] = {}  # values by label, slug and key
     _clear(mapping, earlier)
     for (label, name), values in mapping.unplaced.items():
         if "custom_fields" not in mapping.endpoint(label).writable:
@@ -101,9 +102,11 @@ def _keep_values(mapping: DumpMapping, earlier: Mapping[str, Sequence[str]]) -> 
         field["labels"].update([mapping.endpoint(label).label, *earlier.get(slug, ())])
         field["types"].update(map(_type_of, kept.values()))
         mapping.keep(label, name, slug, FIELD)
+        added.setdefault(label, {})[slug] = kept
+    for label, by_slug in added.items():
         for key, current in mapping.dump.objects[label].items():
-            data = {**(current.get(DATA) or {}), slug: kept.get(key)}
-            mapping.dump.set((label, key), **{DATA: data})
+            data = {slug: values.get(key) for slug, values in by_slug.items()}
+            mapping.dump.set((label, key), **{DATA: {**(current.get(DATA) or {}), **data}})
     for slug, field in sorted(fields.items()):
         mapping.add((FIELD, f"kept/{field['name']}"), _definition(mapping, slug, field))
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Named, Part, Source, content_type
+from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, NamedModel, Part, Source, content_type
 from netinv_core.models.base import Primary
 from netinv_core.types import Registry
 from netinv_extras.custom_fields.models import has_custom_fields
@@ -80,7 +80,7 @@ def models(registry: Registry) -> dict[str, Declaration]:
         CHOICE_SET: Excluded("the choices are those of the custom fields here", fields=("extra_choices",)),
         STATUS: Source(STATUS, by=("slug",), first=True),
         "extras.journalentry": Source("extras.note", adapt=note),
-        "extras.configtemplate": Named(),
+        "extras.configtemplate": NamedModel(),
         CONTEXT: Source(CONTEXT, adapt=context, by=("name",)),
     }
 

@@ -31,6 +31,17 @@ def condition(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> 
     return _parse(uow, endpoint, saved)[0]
 
 
+def terms_of(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> int:
+    """The values that a filter compares one by one; 0 for a filter that is not valid, and so is never evaluated."""
+    find = filters.filter_finder(uow.without_lookups(), endpoint)
+    terms = 0
+    for name, value in saved.items():
+        match = find(name)
+        if match is not None and isinstance(value, list) and len(value) > 1:
+            terms += match[0].terms(match[1], value)
+    return terms
+
+
 def validation_errors(uow: UnitOfWork, saved: Sequence[tuple[Endpoint, Mapping[str, Any]]]) -> list[Invalid | None]:
     """Returns the error of each filter or ``None``; values that name no object are errors.
 

@@ -15,11 +15,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Column, Table
 
 from netinv_admin.commands.plugin_group import Extensible
+from netinv_core.command_output import table_width
 from netinv_core.environment import Environment
 from netinv_core.importing.dump import Declaration, Dump, Key
 from netinv_core.types import UnitOfWork
 from netinv_import.netbox import declarations, import_dump
-from netinv_import.report import OUTCOMES, REFUSED, SKIPPED, Report
+from netinv_import.report import OUTCOMES, REFUSED, SKIPPED, ImportReport
 from netinv_import.sources import read_nautobot, read_netbox
 
 
@@ -93,7 +94,7 @@ class ServiceOptions:
         The state file is removed after an import.
         """
 
-        def load(uow: UnitOfWork, *, report: Report) -> None:
+        def load(uow: UnitOfWork, *, report: ImportReport) -> None:
             dump, models = read(report.advance)
             commit = functools.partial(_commit, uow, self.dry_run)
             import_dump(uow, dump, models, report, origin=origin, keep_ids=keep_ids, commit=commit)
@@ -134,21 +135,22 @@ def netbox(environment: Environment, /, source: str, origin: str, **options: Any
 
 
 @import_.command()
-@click.argument("url")
+@click.argument("source")
 @rule_option
 @service_options
 @click.pass_obj
-def nautobot(environment: Environment, /, url: str, rules: Sequence[str], **options: Any) -> None:
-    """Import the inventory of the Nautobot 1.x or 2.x at URL, whose objects keep their ids.
+def nautobot(environment: Environment, /, source: str, rules: Sequence[str], **options: Any) -> None:
+    """Import SOURCE: the URL of a Nautobot 1.x or 2.x, or a file that `nautobot-server dumpdata` of a 1.x wrote.
 
-    It is read page by page through its REST API. Everything else is as for `netinv import netbox`.
+    Objects keep their ids. A service is read page by page through its REST API. Everything else is as for `netinv
+    import netbox`.
     """
     chosen, registry = ServiceOptions(**options), environment.registry
     declared, differing = (declarations(registry, product) for product in ("nautobot", "nautobot2"))
 
     def read(advance: Callable[[str], None]) -> tuple[Dump, Mapping[str, Declaration]]:
         dump, models = read_nautobot(
-            url, registry, declared, advance, token=chosen.token, state=chosen.state, differing=differing
+            source, registry, declared, advance, token=chosen.token, state=chosen.state, differing=differing
         )
         dump.add_rules(rules)
         return dump, models
@@ -166,7 +168,7 @@ def _commit(uow: UnitOfWork, dry_run: bool) -> None:
 def carry_out(
     environment: Environment,
     user: str,
-    load: Callable[..., None],
+    load: Callable[..., Any],
     *,
     dry_run: bool,
     limit: int,
@@ -178,7 +180,7 @@ def carry_out(
 
     :raises click.ClickException: when ``load`` raises a ``ValueError``, as its source is not valid
     """
-    report, console = Report(), Console()
+    report, console = ImportReport(), Console(width=table_width())
     try:
         with environment.unit_of_work(user) as uow, _progress(report):
             load(uow, report=report)
@@ -197,7 +199,7 @@ def carry_out(
         raise SystemExit(1)
 
 
-def _progress(report: Report) -> Progress:
+def _progress(report: ImportReport) -> Progress:
     """Returns a progress bar that follows the report."""
     label, count = TextColumn("{task.description:32}"), MofNCompleteColumn()
     columns = SpinnerColumn(), label, BarColumn(), count, TimeElapsedColumn()
@@ -211,7 +213,7 @@ def _progress(report: Report) -> Progress:
     return progress
 
 
-def _table(report: Report) -> Table:
+def _table(report: ImportReport) -> Table:
     """Returns a table with the number of objects by model and outcome."""
     table = Table(Column("model", overflow="fold"))
     occurring = [name for name in OUTCOMES if report.total(name)]
@@ -225,7 +227,7 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _print_notes(console: Console, report: Report, limit: int) -> None:
+def _print_notes(console: Console, report: ImportReport, limit: int) -> None:
     """Prints why objects were skipped or refused, and which values were left out."""
     say = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
     for (label, key), outcome in report.added.items():
@@ -249,7 +251,7 @@ def _print_notes(console: Console, report: Report, limit: int) -> None:
     for (label, field), (place, n) in sorted(report.kept.items()):
         say(f"kept      {label}: {field} of {n} objects, in the custom field {place}")
     for (label, field, reason), n in sorted(report.left_out.items()):
-        say(f"left out  {label}: {field} of {n} {'objects' if report.files is None else 'files'}, {reason}")
+        say(f"left out  {label}: {field} of {n} {'objects' if report.files is None else 'values'}, {reason}")
     for label, names in report.beyond.items():
         for name in names[: limit or None]:
             say(f"beyond    {label} {name}: it is here and not in the file")

@@ -10,10 +10,11 @@ import click
 from rich.console import Console
 from rich.table import Column, Table
 
+from netinv_core.command_output import table_width
 from netinv_core.environment import Environment
 from netinv_core.types import Registry, UnitOfWork
 from netinv_import.commands import rule_option
-from netinv_import.comparison import Comparison, Difference, compare
+from netinv_import.comparison import Comparison, MemberDifference, compare
 from netinv_import.mapped_comparison import MappedComparison
 from netinv_import.nautobot import own_models
 from netinv_import.netbox import declarations, mapping_of
@@ -85,7 +86,7 @@ def _compared(
 
 
 def _print(result: Comparison, limit: int) -> None:
-    console = Console()
+    console = Console(width=table_width())
     table = Table(Column("model", overflow="fold"))
     for name in ("there", "here", "equal", "only there", "only here"):
         table.add_column(name, justify="right")
@@ -95,7 +96,7 @@ def _print(result: Comparison, limit: int) -> None:
             table.add_row(label, *[str(number or "·") for number in numbers])
     console.print(table)
     say = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
-    by_field: dict[tuple[str, str], list[Difference]] = {}
+    by_field: dict[tuple[str, str], list[MemberDifference]] = {}
     for difference in result.differences:
         by_field.setdefault((difference.model, difference.member), []).append(difference)
     for (label, member), differences in by_field.items():

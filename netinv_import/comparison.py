@@ -15,7 +15,7 @@ from netinv_core.importing.dump import Declaration, Excluded
 from netinv_core.read.plans import plan_of
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_import.nautobot import label_of
-from netinv_import.rest import Client, NotAList
+from netinv_import.rest import NotAList, RestClient
 from netinv_import.services import Lists
 
 ABSENT = "<absent>"
@@ -32,7 +32,7 @@ Representation = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
-class Difference:
+class MemberDifference:
     """A member (``site.name``) that an object of a model has with another value there (``first``) than here."""
 
     model: str
@@ -58,7 +58,7 @@ class Comparison:
     """The result: models by label, differences of members, documented ones by reason, and lists without an equal."""
 
     models: dict[str, ModelResult] = dataclasses.field(default_factory=dict)
-    differences: list[Difference] = dataclasses.field(default_factory=list)
+    differences: list[MemberDifference] = dataclasses.field(default_factory=list)
     known: dict[str, int] = dataclasses.field(default_factory=dict)
     left_out: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -73,7 +73,7 @@ class Comparison:
 
 
 def compare(
-    uow: UnitOfWork, client: Client, declared: Mapping[str, Declaration], advance: Callable[[str], None]
+    uow: UnitOfWork, client: RestClient, declared: Mapping[str, Declaration], advance: Callable[[str], None]
 ) -> Comparison:
     """Compares all lists of a service with the API of this one. Models that are not imported are left out.
 
@@ -162,7 +162,7 @@ def _normal(value: Any, ids: Mapping[str, str]) -> Any:
 
 def _compare(result: Comparison, label: str, one: Representation, other: Representation) -> None:
     """Notes the differences of two representations of an object."""
-    differences = [Difference(label, _title(other), *found) for found in _differing(one, other)]
+    differences = [MemberDifference(label, _title(other), *found) for found in _differing(one, other)]
     unknown = []
     for difference in differences:
         if reason := _reason(difference):
@@ -173,7 +173,7 @@ def _compare(result: Comparison, label: str, one: Representation, other: Represe
     result.models[label].equal += not unknown
 
 
-def _reason(difference: Difference) -> str:
+def _reason(difference: MemberDifference) -> str:
     """Returns why a difference is expected; an empty text for others."""
     if difference.first == ABSENT:
         return OURS

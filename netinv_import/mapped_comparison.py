@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from netinv_core.importing.dump import Key
 from netinv_core.types import UnitOfWork
-from netinv_import.comparison import ACCOUNT, Comparison, Difference, ModelResult
+from netinv_import.comparison import ACCOUNT, Comparison, MemberDifference, ModelResult
 from netinv_import.mapping import NO_RESOURCE, Body, DumpMapping, Missing
 from netinv_import.matching import Matching, plain
 from netinv_import.preparation import UNREADABLE, is_account
@@ -85,7 +85,7 @@ class MappedComparison:
         title = f"{representation.get('display') or ''} ({representation['id']})"
         for name, value in differences.items():
             for member, there, here in _members(name, value, representation.get(name)):
-                self.result.differences.append(Difference(label, title, member, there, here))
+                self.result.differences.append(MemberDifference(label, title, member, there, here))
 
     def _without_accounts(self, label: str, differences: Body) -> Body:
         """Returns the differences without references to accounts, which are counted as known."""

@@ -17,7 +17,7 @@ from netinv_core.importing.dump import (
     Excluded,
     Fields,
     Key,
-    Named,
+    NamedModel,
     Part,
     Source,
     content_type,
@@ -49,7 +49,7 @@ class Missing(LookupError):
         self.key = key
 
 
-class Unavailable(LookupError):
+class UnavailableValue(LookupError):
     """Error of a value that cannot be stored here; the reason holds for all values of its kind."""
 
 
@@ -59,7 +59,8 @@ class DumpMapping:
     ``ids`` holds the id of every object whose model has a resource. ``here`` holds the keys of objects that exist; the
     importer adds to it. ``added`` are the keys of objects that a source needs and the dump lacks. ``left_out`` counts
     the values that cannot be stored, by model, field and reason. ``unplaced`` has the values without a field here, by
-    model and field, then by key; ``complete(mapping)`` may keep them elsewhere (:meth:`keep`).
+    model and field, then by key; ``complete(mapping)`` may keep them elsewhere (:meth:`keep`). With ``new_ids`` no id
+    follows from the keys, as where two files of one name describe different objects.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class DumpMapping:
         user_id: Any,
         origin: str | None,
         keep_ids: bool = False,
+        new_ids: bool = False,
         users: Mapping[str, Any] | None = None,
         complete: Callable[[DumpMapping], None] | None = None,
     ) -> None:
@@ -85,7 +87,7 @@ class DumpMapping:
         self.parts = {label: item for label, item in sources.items() if isinstance(item, Part)}
         self.derived = {label: item for label, item in sources.items() if isinstance(item, Derived)}
         self.excluded = {label: item.reason for label, item in sources.items() if isinstance(item, Excluded)}
-        self.named = {label: item for label, item in sources.items() if isinstance(item, Named)}
+        self.named = {label: item for label, item in sources.items() if isinstance(item, NamedModel)}
         self.folded = fold(dump, sources)
         self.installed = {
             label: item for label, item in sources.items() if isinstance(item, Source) and item.to in registry.endpoints
@@ -103,7 +105,9 @@ class DumpMapping:
         self.labels = {source.to: label for label, source in self.sources.items()}
         self.labels.update({label: label for label, source in self.sources.items() if source.to == label})
         self.ids = {
-            (label, key): _id(origin, label, key, keep_ids) for label in self.sources for key in dump.objects[label]
+            (label, key): _id(None if new_ids else origin, label, key, keep_ids)
+            for label in self.sources
+            for key in dump.objects[label]
         }
         self.entries = self._entries()
 
@@ -259,15 +263,15 @@ class DumpMapping:
         source, field, value = self.sources[label], self.endpoint(label).writable.get(name), fields[dump_name]
         try:
             if dump_name in source.omit:
-                raise Unavailable(source.omit[dump_name])
+                raise UnavailableValue(source.omit[dump_name])
             if field is None:
                 if (label, dump_name) in self.kept:
                     return
-                raise Unavailable(NO_FIELD)
+                raise UnavailableValue(NO_FIELD)
             if not value and (field.merges or is_slug(field)):  # a blank slug is made from the name
                 return
             translated = self._value(field, dump_name, value, fields)
-        except Unavailable as reason:
+        except UnavailableValue as reason:
             if value not in _EMPTY:
                 self.left_out[label, dump_name, str(reason)] += 1
             return
@@ -304,9 +308,11 @@ class DumpMapping:
             return str(self.users.get(username(self.dump, value), self.user_id))
         label = self.labels.get(target.label) if target is not None else None
         if label is None:
-            raise Unavailable(NO_RESOURCE)
+            raise UnavailableValue(NO_RESOURCE)
         if isinstance(field, ToMany):
-            return self._named(label, field.by, value) if field.by else [self._id_of((label, item)) for item in value]
+            if field.by:
+                return self._named(label, field.by, value)
+            return field.of_items([self._id_of((label, item)) for item in field.items_of(value)])
         return self._id_of((label, value))
 
     def _named(self, label: str, by: str, values: Iterable[Any]) -> list[Any]:
@@ -320,7 +326,7 @@ class DumpMapping:
     def _target(self, model: str) -> str:
         """Returns the label here of a model of the dump."""
         if model not in self.sources:
-            raise Unavailable(f"{model}: {NO_RESOURCE}")
+            raise UnavailableValue(f"{model}: {NO_RESOURCE}")
         return self.sources[model].to
 
     def _id_of(self, key: Key) -> str:

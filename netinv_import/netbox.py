@@ -22,14 +22,14 @@ from netinv_import import dumpdata
 from netinv_import.mapping import NO_RESOURCE, Body, DumpMapping, Missing
 from netinv_import.matching import Matching
 from netinv_import.preparation import UNREADABLE
-from netinv_import.report import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
+from netinv_import.report import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, ImportReport
 
 BATCH_SIZE = 500
 NAMED = "kept as a name in custom fields"
 UNUSED = "nothing refers to it, and only its name would be kept"
 
 
-def import_netbox(uow: UnitOfWork, path: Path, report: Report, *, origin: str = "netbox") -> None:
+def import_netbox(uow: UnitOfWork, path: Path, report: ImportReport, *, origin: str = "netbox") -> None:
     """Imports the dump in a file as the user of the unit of work; does not commit.
 
     ``origin`` names the inventory of the dump: objects with one key from two inventories are different objects.
@@ -40,18 +40,28 @@ def import_netbox(uow: UnitOfWork, path: Path, report: Report, *, origin: str = 
 
 
 def declarations(registry: Registry, product: str = "netbox") -> dict[str, Declaration]:
-    """Returns how the installed applications map the models of a ``netbox`` or ``nautobot``."""
+    """Returns how the installed packages map the models of a ``netbox`` or ``nautobot``.
+
+    Declarations of plugins replace those of applications: a plugin may have a resource for a model that is else kept
+    as a name, or not at all.
+    """
     declared: dict[str, Declaration] = {}
-    for models in registry.hooks.netinv_importers(registry=registry, product=product):
+    results = list(registry.call_each("netinv_importers", registry=registry, product=product))
+    for _, models in sorted(results, key=lambda result: _is_plugin(registry, result[0])):
         declared.update(models)
     return declared
+
+
+def _is_plugin(registry: Registry, package: str) -> bool:
+    """True for a package whose application is a plugin."""
+    return package in registry.apps and registry.apps[package].plugin
 
 
 def import_dump(
     uow: UnitOfWork,
     dump: Dump,
     sources: Mapping[str, Declaration],
-    report: Report,
+    report: ImportReport,
     *,
     origin: str,
     keep_ids: bool = False,
@@ -82,7 +92,7 @@ class Import:
     """One run over a dump; see :func:`import_dump`."""
 
     def __init__(
-        self, uow: UnitOfWork, mapping: DumpMapping, report: Report, commit: Callable[[], None] = lambda: None
+        self, uow: UnitOfWork, mapping: DumpMapping, report: ImportReport, commit: Callable[[], None] = lambda: None
     ) -> None:
         self.uow = uow
         self.commit = commit
@@ -125,9 +135,9 @@ class Import:
         elif label in mapping.folded:
             self._settle_folded(key, mapping.folded[label].get(key[1], NO_RESOURCE))
         elif label in mapping.named and key in mapping.named_by:
-            self._settle(key, DERIVED, NAMED)
+            self._settle(key, DERIVED, NAMED + mapping.named[label].remedy)
         elif label in mapping.named:
-            self._settle(key, SKIPPED, UNUSED)
+            self._settle(key, SKIPPED, UNUSED + mapping.named[label].remedy)
         elif label in mapping.excluded:
             self._settle(key, SKIPPED, mapping.excluded[label])
         elif label in mapping.derived:

@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 
 from netinv_core.db.engine import engine_from
 from netinv_core.importing.dump import Declaration, Dump, Excluded
-from netinv_core.importing.rows import Rows
+from netinv_core.importing.rows import FieldRows
 
 ROWS_AT_ONCE = 2000
 MARKERS = ("django_content_type", "dcim_site", "dcim_device")
@@ -38,7 +38,7 @@ AS_TEXT = frozenset({"cidr", "inet", "macaddr", "macaddr8", "uuid", "interval"})
 
 
 @dataclasses.dataclass(frozen=True)
-class Schema:
+class DumpSchema:
     """The tables of a database: types by table and column, and the tables that foreign keys refer to."""
 
     columns: Mapping[str, Mapping[str, str]]
@@ -80,7 +80,7 @@ def read(url: str, declarations: Mapping[str, Declaration], advance: Callable[[s
         engine.dispose()
 
 
-def _schema(connection: sa.Connection) -> Schema:
+def _schema(connection: sa.Connection) -> DumpSchema:
     columns: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(COLUMNS):
         columns.setdefault(table, {})[column] = kind
@@ -91,14 +91,14 @@ def _schema(connection: sa.Connection) -> Schema:
     labels = {f"{app}_{model}": f"{app}.{model}" for app, model in content_types.values()}
     labels = {table: label for table, label in {**labels, **TABLE_NAMES}.items() if table in columns}
     foreign_keys = {(table, column): target for table, column, target in connection.execute(FOREIGN_KEYS)}
-    return Schema(columns, foreign_keys, labels, content_types)
+    return DumpSchema(columns, foreign_keys, labels, content_types)
 
 
 class _Reader:
     def __init__(
         self,
         connection: sa.Connection,
-        schema: Schema,
+        schema: DumpSchema,
         declarations: Mapping[str, Declaration],
         advance: Callable[[str], None],
     ) -> None:
@@ -156,7 +156,7 @@ class _Reader:
         """Returns the name of a field: that of the column, for foreign keys without ``_id``."""
         return column.removesuffix("_id") if (table, column) in self.schema.foreign_keys else column
 
-    def _add_lists(self, owners: Rows, table: str, owner: str, field: str) -> str:
+    def _add_lists(self, owners: FieldRows, table: str, owner: str, field: str) -> str:
         """Adds the rows of a table that joins two others as lists of the first; returns the label of the other."""
         own = f"{_model(owner)}_id"
         other = next(name for name in self.schema.columns[table] if name not in ("id", own))

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.models import User
 from netinv_core.fields import Choice, Reference, Status, ToMany
-from netinv_core.importing.dump import Declaration, Dump, Fields, Folded, Key, Named, RuleError, Source, content_type
-from netinv_core.importing.rows import Rows
+from netinv_core.importing.dump import (
+    Declaration,
+    Dump,
+    Fields,
+    Folded,
+    Key,
+    NamedModel,
+    RuleError,
+    Source,
+    content_type,
+)
+from netinv_core.importing.rows import FieldRows
 from netinv_core.types import Endpoint, Field
 
 if TYPE_CHECKING:
@@ -51,12 +61,12 @@ def fold(dump: Dump, declarations: Mapping[str, Declaration]) -> dict[str, Mappi
 
 def adapted(
     dump: Dump, sources: Mapping[str, Source], endpoints: Mapping[str, Endpoint]
-) -> tuple[dict[str, Rows], dict[Key, str]]:
+) -> tuple[dict[str, FieldRows], dict[Key, str]]:
     """Returns the objects of all models with their fixed values, rewritten by ``Source.adapt``.
 
     The second result has the reasons of the objects that cannot be read.
     """
-    objects: dict[str, Rows] = {}
+    objects: dict[str, FieldRows] = {}
     broken: dict[Key, str] = {}
     for label, source in sources.items():
         adapt = source.adapt or _unchanged
@@ -106,7 +116,7 @@ def unplaced_values(mapping: DumpMapping) -> tuple[Values, dict[Key, Key]]:
     """Returns the values without a field here, by model and field, then by key; and what they name.
 
     References are texts. An unknown choice becomes "other", or nothing, in the dump. The second result has, for an
-    object of a model that is kept as a name (:class:`Named`), one object that names it.
+    object of a model that is kept as a name (:class:`NamedModel`), one object that names it.
     """
     values: Values = {}
     named_by: dict[Key, Key] = {}
@@ -190,7 +200,7 @@ def _text(mapping: DumpMapping, key: Key, name: str, value: Any, named_by: dict[
         target = target or content_type(dump.get(*key).get(f"{name.removesuffix('_id')}_type"))
     if target is None or target not in dump.objects:
         return value
-    named = mapping.named.get(target, Named())
+    named = mapping.named.get(target, NamedModel())
     keys = value if isinstance(value, list) else [value]
     for item in keys:
         current, seen = item, set()
@@ -205,8 +215,9 @@ def _text(mapping: DumpMapping, key: Key, name: str, value: Any, named_by: dict[
 def _count_details(mapping: DumpMapping) -> None:
     """Counts the values of named objects that their names do not tell."""
     for label, named in mapping.named.items():
+        reason = NAME_ONLY + named.remedy
         for fields in mapping.dump.objects.get(label, {}).values():
             for name, value in fields.items():
                 told = name in _OF_NAMED or name in named.fields or name.startswith("_") or name.endswith("_count")
                 if value not in EMPTY and not told and name not in ("name", "model", "label", "version"):
-                    mapping.left_out[label, name, NAME_ONLY] += 1
+                    mapping.left_out[label, name, reason] += 1

@@ -14,7 +14,7 @@ CREATED, UPDATED, UNCHANGED, DERIVED, SKIPPED, REFUSED = OUTCOMES
 
 
 @dataclasses.dataclass
-class Report:
+class ImportReport:
     """Outcomes of an import.
 
     ``outcomes`` and ``reasons`` are by object. ``added`` has the outcomes of objects that this system requires and the
@@ -47,12 +47,15 @@ class Report:
         if reason:
             self.reasons[key] = reason
 
-    def take(self, other: Report) -> None:
+    def take(self, other: ImportReport) -> None:
         """Adds another report; outcomes that are set already stay."""
         for key, outcome in other.outcomes.items():
             if key not in self.outcomes:
                 self.settle(key, outcome, other.reasons.get(key, ""))
         self.incomplete += other.incomplete
+        self.added = {**other.added, **self.added}
+        kept = {key: (place, n + self.kept.get(key, ("", 0))[1]) for key, (place, n) in other.kept.items()}
+        self.kept = {**self.kept, **kept}
         for label, names in other.beyond.items():
             self.beyond.setdefault(label, []).extend(names)
 

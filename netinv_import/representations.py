@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from netinv_core.net.urls import path_of
+from netinv_outgoing.urls import path_of
 
 _LABEL = re.compile(r"[a-z_]+\.[a-z_]+\Z")
 COMPUTED = """

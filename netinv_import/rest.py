@@ -10,7 +10,7 @@ from typing import Any
 
 import requests
 
-from netinv_core.net.urls import query_of
+from netinv_outgoing.urls import query_of
 
 PAGE_SIZE = 500
 ATTEMPTS = 6
@@ -26,7 +26,7 @@ class NotAList(LookupError):
     """Error of a path that does not answer with a list."""
 
 
-class Denied(ValueError):
+class ListDenied(ValueError):
     """Error of a list that the token may not read."""
 
 
@@ -113,7 +113,7 @@ def _line(path: Path, line: bytes) -> dict[str, Any]:
     return content
 
 
-class Client:
+class RestClient:
     """A service at ``url``, which may contain the path that it is served below."""
 
     def __init__(self, url: str, token: str, state: Path | None = None) -> None:
@@ -185,7 +185,7 @@ class Client:
 def _content(answer: requests.Response, address: str) -> Any:
     """Returns the JSON of an answer."""
     if answer.status_code in DENIED:
-        raise Denied(f"{address} answers {answer.status_code}: the token is wrong, or may not read it")
+        raise ListDenied(f"{address} answers {answer.status_code}: the token is wrong, or may not read it")
     if answer.status_code in (400, 404, 405):
         raise NotAList(f"{address} answers {answer.status_code}")
     if answer.status_code != 200:

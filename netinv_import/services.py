@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded
 from netinv_import.representations import fields_of, singular
-from netinv_import.rest import Client, Denied, NotAList
+from netinv_import.rest import ListDenied, NotAList, RestClient
 
 OTHERS = frozenset({"status", "docs", "graphql", "schema", "swagger", "redoc", "authentication-check", "ui"})
 OTHER_PATHS = """
@@ -20,7 +20,7 @@ NO_LISTS = frozenset(OTHER_PATHS.split())
 class Lists:
     """The lists of a service, by path (``dcim/sites``)."""
 
-    def __init__(self, client: Client, product: str) -> None:
+    def __init__(self, client: RestClient, product: str) -> None:
         self.client = client
         self.version = _version(client, product)
 
@@ -45,7 +45,7 @@ class Lists:
 
 
 def read(
-    client: Client,
+    client: RestClient,
     product: str,
     declarations: Callable[[str], Mapping[str, Declaration]],
     advance: Callable[[str], None],
@@ -77,13 +77,13 @@ def read(
         except NotAList:
             if not counted:
                 raise ValueError(f"{client.url}/api/{path}/ does not answer with a list") from None
-        except Denied:
+        except ListDenied:
             if not counted and not isinstance(declaration, Excluded):
                 raise
     return dump, lists.version
 
 
-def products_of(client: Client) -> dict[str, str]:
+def products_of(client: RestClient) -> dict[str, str]:
     """Returns the versions of the products that a service says it is, by name (``nautobot``)."""
     try:
         status = client.get("status/", attempts=2)
@@ -95,7 +95,7 @@ def products_of(client: Client) -> dict[str, str]:
     return {name: version for name, version in named.items() if isinstance(version, str)}
 
 
-def _version(client: Client, product: str) -> str:
+def _version(client: RestClient, product: str) -> str:
     """Returns the version of a service.
 
     :raises ValueError: when it is not the product that is expected

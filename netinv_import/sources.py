@@ -1,4 +1,4 @@
-"""Where an inventory is read from: a file, a database or a running service; each reader returns a dump."""
+"""Sources of an inventory: a file, a database or a running service; each reader returns a dump."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from netinv_core.importing.dump import Declaration, Dump
 from netinv_core.types import Registry
-from netinv_import import dumpdata, nautobot, postgres, services
-from netinv_import.rest import Client
+from netinv_import import dumpdata, nautobot, nautobot_dumpdata, postgres, services
+from netinv_import.rest import RestClient
 
 DATABASES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 SERVICES = ("http://", "https://")
@@ -26,7 +26,7 @@ def read_netbox(
     :raises ValueError: when the source cannot be read, or is none
     """
     if source.startswith(SERVICES):
-        dump, version = services.read(Client(source, token, state), "NetBox", lambda version: declared, advance)
+        dump, version = services.read(RestClient(source, token, state), "NetBox", lambda version: declared, advance)
         if version_of(version) < OLDEST_NETBOX:
             raise ValueError(f"{source} is a NetBox {version}: 2.11 is the oldest that can be imported")
         return dump
@@ -51,12 +51,15 @@ def read_nautobot(
     state: Path | None = None,
     differing: Mapping[str, Declaration] | None = None,
 ) -> tuple[Dump, Mapping[str, Declaration]]:
-    """Reads the inventory of a running Nautobot; returns it and the mapping of its models.
+    """Reads the inventory of a running Nautobot, or of a file that one of 1.x wrote; returns it and the mapping of its
+    models.
 
     The models of 1.x are ``declared``; those of 2.x that are ``differing``, too.
 
     :raises ValueError: when it cannot be read, or has another version
     """
+    if "://" not in url and Path(url).is_file():
+        return nautobot_dumpdata.read(Path(url), registry), nautobot.own_models(registry, declared)
     client = client_of(url, token, state)
 
     def mapping(version: str) -> Mapping[str, Declaration]:
@@ -75,14 +78,14 @@ def read_nautobot(
     return dump, mapping(version)
 
 
-def client_of(url: str, token: str, state: Path | None = None) -> Client:
+def client_of(url: str, token: str, state: Path | None = None) -> RestClient:
     """Returns a client for a service.
 
     :raises ValueError: when it is not the URL of one
     """
     if not url.startswith(SERVICES):
         raise ValueError(f"{url} is not the URL of a service: https:// or http:// is expected")
-    return Client(url, token, state)
+    return RestClient(url, token, state)
 
 
 def version_of(version: str) -> tuple[int, int]:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from netinv_core import resource
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import related
-from netinv_core.read.search import SearchProvider
-from netinv_core.resource import count_of
+from netinv_core.read.recognisers import SearchProvider
+from netinv_core.tabular.rows import JoinedColumns
 from netinv_core.types import Endpoint, FieldFactory, Filter, Registry
 from netinv_core.write.delete import GenericCascade
-from netinv_ipam import addresses, nautobot2, netbox, networks, primary, searching
+from netinv_ipam import (
+    addresses,
+    nautobot2,
+    netbox,
+    networks,
+    primary,
+    searching,
+    table_columns,
+    template_members,
+    utilization,
+)
 from netinv_ipam.addresses import SLAAC, ip_addresses
 from netinv_ipam.aggregates import aggregates, rirs
 from netinv_ipam.menu import MENU
@@ -29,7 +40,7 @@ app = App(
     "IPAM",
     [vrfs, route_targets, rirs, aggregates, roles, prefixes, ip_addresses, vlan_groups, vlans, services],
     migrations="netinv_ipam:migrations",
-    includes=["netinv_ipam.allocation"],
+    includes=["netinv_ipam.allocation", "netinv_ipam.reshaping_actions", "netinv_ipam.vlan_numbers"],
     needs=["extras.statuses"],
     distribution="netinv-ipam",
     menu=MENU,
@@ -44,10 +55,17 @@ def netinv_app() -> App:
 
 @hookimpl
 def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
-    """The count field ``count_ipaddresses`` of device interfaces."""
+    """The count field ``count_ipaddresses`` of device interfaces; the utilization of address space and VLAN groups."""
+    load = utilization.LOADS.get(endpoint.label)
+    if load is not None:
+        return [resource.utilization(load)]
     if endpoint.label != addresses.INTERFACE:
         return []
-    return [count_of("count_ipaddresses", lambda registry, table: addresses.count_of_addresses(table), nested="shown")]
+    return [
+        resource.count_of(
+            "count_ipaddresses", lambda registry, table: addresses.count_of_addresses(table), nested="shown"
+        )
+    ]
 
 
 @hookimpl
@@ -61,9 +79,21 @@ def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
 
 
 @hookimpl
+def netinv_joined_columns(registry: Registry, endpoint: Endpoint) -> Iterable[JoinedColumns]:
+    """Adds columns for the interface of an address, and the VLAN of a prefix."""
+    return table_columns.joined_columns_of(endpoint)
+
+
+@hookimpl
 def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """The GraphQL fields of addresses and networks: host, network, broadcast, prefix length."""
     return networks.parts(endpoint)
+
+
+@hookimpl
+def netinv_template_members(registry: Registry, endpoint: Endpoint) -> Mapping[str, Any]:
+    """Addresses and networks as values, and the methods of prefixes and VLANs."""
+    return template_members.members_of(endpoint)
 
 
 @hookimpl
@@ -113,21 +143,50 @@ def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
 
 @hookimpl
 def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Adds the form that allocates an address."""
-    return ["netinv_ipam.web.pages"]
+    """Adds the pages that allocate, split, merge and move prefixes, assign addresses, and find a free VLAN."""
+    names = ("pages", "reshape_pages", "vlan_pages", "assigning")
+    return [f"netinv_ipam.web.{name}" for name in names]
+
+
+@hookimpl
+def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds the addresses and VLANs of interfaces, and what addresses are assigned to, with its site."""
+    from netinv_ipam.web import address_pages, port_columns
+
+    return [*port_columns.columns_of(endpoint), *address_pages.columns_of(endpoint)]
 
 
 @hookimpl
 def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the free space of prefixes."""
-    from netinv_ipam.web import panels
+    """Adds the space of prefixes, the numbers of VLAN groups, the addresses of interfaces, the place of addresses."""
+    from netinv_ipam.web import address_pages, assigning, panels, vlan_map
 
-    return panels.panels_of(endpoint)
+    modules = (panels, vlan_map, assigning, address_pages)
+    return [panel for module in modules for panel in module.panels_of(endpoint)]
 
 
 @hookimpl
 def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds what is within a prefix."""
-    from netinv_ipam.web import panels
+    """Adds what is within a prefix, and the members of a VLAN."""
+    from netinv_ipam.web import panels, vlan_pages
 
-    return panels.tabs_of(endpoint)
+    return [*panels.tabs_of(endpoint), *vlan_pages.tabs_of(endpoint)]
+
+
+@hookimpl
+def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds the tree of prefixes, what changes their structure, the next free VLAN of a group, and the assignment of
+    addresses.
+    """
+    from netinv_ipam.web import address_pages, panels, reshape_pages, vlan_pages
+
+    if endpoint.label == vlan_pages.GROUP:
+        return [vlan_pages.NEXT]
+    of_prefixes = [panels.TREE, *reshape_pages.actions()] if endpoint.label == panels.PREFIX else []
+    return [*of_prefixes, *address_pages.actions_of(endpoint)]
+
+
+@hookimpl
+def netinv_web_static(registry: Registry) -> dict[str, str]:
+    """Adds the style sheet of the tree of prefixes."""
+    return {"ipam": "netinv_ipam:web/static"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import netaddr
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
@@ -24,7 +25,7 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.models.types import Chars
-from netinv_core.presentation import Presentation
+from netinv_core.presentation import Presentation, beside
 from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, custom, number, related
 from netinv_core.resource import Resource, VersionChange, generic_fk, reverse_fk
@@ -35,7 +36,8 @@ from netinv_core.write.referring_rules import through
 from netinv_dcim.components.interfaces import Interface, on_devices
 from netinv_extras.content_types import generic_reference, type_label
 from netinv_extras.statuses import Status, status
-from netinv_ipam import networks
+from netinv_ipam import network_filters, networks
+from netinv_ipam.prefixes import prefixes_around
 from netinv_ipam.uniqueness import unique_within
 from netinv_ipam.vrfs import VRF, present_filters
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -58,7 +60,7 @@ ASSIGNABLE = tuple(ENDS.values())
 SLAAC = "slaac"
 
 
-class IPAddress(networks.Host, Primary):
+class IPAddress(networks.HostColumns, Primary):
     """A host address with the length of its network's prefix, global or within a VRF."""
 
     __tablename__ = "ipam_ip_address"
@@ -116,7 +118,7 @@ def _of_devices(name: str, devices: Any) -> Filter:
         interfaces = sa.select(port.c.id).where(on_devices(uow, port, name, values), *visible)
         return sa.and_(table.c.assigned_object_type == INTERFACE, table.c.assigned_object_id.in_(interfaces))
 
-    return custom(devices, apply)
+    return custom(devices, apply, listed=True)
 
 
 def _of_machines(name: str, machines: str) -> Filter:
@@ -139,7 +141,7 @@ def _of_machines(name: str, machines: str) -> Filter:
         interfaces = sa.select(interface.c.id).where(matching, *visible(target, interface))
         return sa.and_(table.c.assigned_object_type == VM_INTERFACE, table.c.assigned_object_id.in_(interfaces))
 
-    return custom(machines, apply)
+    return custom(machines, apply, listed=True)
 
 
 def _matches_search(table: Any, network: Any) -> Any:
@@ -148,6 +150,14 @@ def _matches_search(table: Any, network: Any) -> Any:
     if whole:
         return networks.inside(table, network)
     return networks.host_is(table, network)
+
+
+def containers_of(uow: UnitOfWork, address: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    """The prefixes of the same VRF that an address is in, given its representation, as far as the user may view them,
+    the widest first: name, label and id of each. Takes one statement.
+    """
+    host = networks.parse(str(address["address"])).ip
+    return prefixes_around(uow, netaddr.IPNetwork(host), address["vrf"], equal=True)
 
 
 ip_addresses = Resource(
@@ -170,13 +180,15 @@ ip_addresses = Resource(
     filters=[
         *tenant_filters(),
         *present_filters(),
-        networks.search("address", _matches_search, "dns_name", "description"),
+        network_filters.search("address", _matches_search, "dns_name", "description"),
         networks.family_filter(),
-        *networks.edge_filters(),
-        networks.lookups("host", "address"),
-        networks.network_comparison("parent", networks.inside),
+        *network_filters.edge_filters(),
+        network_filters.lookups("host", "address"),
+        network_filters.network_comparison("parent", networks.inside),
         custom(
-            "address", lambda uow, table, values: lookups.any_of([networks.exact(table, value) for value in values])
+            "address",
+            lambda uow, table, values: network_filters.any_exact(uow.registry.dialect, table, values),
+            listed=True,
         ),
         number("mask_length", "prefix_length", lookup_names=(), multiple=False),
         _of_devices("name", "device"),
@@ -192,8 +204,21 @@ ip_addresses = Resource(
     example={"address": "198.18.0.1/24"},
     presentation=Presentation(
         counted=True,
-        columns=["vrf", "status", "role", "tenant", "assigned_object", "dns_name", "description"],
+        columns=[
+            "status",
+            "assigned_object",
+            "assigned_site",
+            "dns_name",
+            "vrf",
+            "role",
+            "tenant",
+            "description",
+        ],
         facets=["status", "family", "role", "vrf", "tenant"],
+        name_in_context=(beside, "address", "vrf.name"),
+        containers=containers_of,
+        unrelated=["nat_inside"],
+        found_with="assigned_object.name_in_context",
         fieldsets=[
             ("IP address", ["address", "vrf", "status", "role", "dns_name", "description"]),
             (

@@ -18,7 +18,7 @@ from netinv_core.read import lookups
 from netinv_core.read.filters import value
 from netinv_core.resource import Resource
 from netinv_core.types import Draft, UnitOfWork
-from netinv_ipam import networks
+from netinv_ipam import network_filters, networks
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
 
@@ -33,7 +33,7 @@ class RIR(Organizational):
     description: Mapped[Description]
 
 
-class Aggregate(networks.Network, Primary):
+class Aggregate(networks.NetworkColumns, Primary):
     """A part of the address space that a registry handed out."""
 
     __tablename__ = "ipam_aggregate"
@@ -52,6 +52,7 @@ rirs = Resource(
     title="RIR",
     brief=["name", "slug", "aggregate_count"],
     search=["name", "slug", "description"],
+    presentation=Presentation(columns=["utilization", "is_private", "aggregate_count", "description"]),
 )
 
 aggregates = Resource(
@@ -66,16 +67,16 @@ aggregates = Resource(
     fields=[networks.cidr_field("prefix"), networks.family()],
     filters=[
         *tenant_filters(),
-        networks.search("prefix", networks.containing, "description"),
+        network_filters.search("prefix", networks.containing, "description"),
         networks.family_filter(),
-        *networks.edge_filters(),
-        networks.network_filter(),
-        networks.lookups("network", "prefix"),
+        *network_filters.edge_filters(),
+        network_filters.network_filter(),
+        network_filters.lookups("network", "prefix"),
         value("date_added", lookup_names=lookups.NUMBER),
     ],
     example={"prefix": lambda number: f"2001:{0xDB8 + number // 65536:x}:{number % 65536:x}::/48"},
     presentation=Presentation(
-        columns=["rir", "tenant", "date_added", "description"],
+        columns=["utilization", "rir", "tenant", "date_added", "description"],
         facets=["rir", "family", "tenant"],
     ),
 )

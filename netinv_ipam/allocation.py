@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.errors import Conflict, Invalid, NotFound
-from netinv_core.http import pagination, query_parameters, views
-from netinv_core.http.actions import documented
+from netinv_core.errors import Invalid, NotFound
+from netinv_core.http import allocating
+from netinv_core.http.actions import BodyOf, documented
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
 from netinv_core.types import Endpoint
@@ -22,9 +20,9 @@ from netinv_core.write import save
 from netinv_ipam.free_space import cut, free_addresses, free_blocks, network_text
 from netinv_ipam.networks import BITS
 from netinv_ipam.prefix_locks import locked
+from netinv_ipam.prefixes import USUAL_STATUS
 
 Row = dict[str, Any]
-MAX_OBJECTS = 1000  # addresses listed when pages have no maximum of their own
 
 
 # -- actions
@@ -58,51 +56,9 @@ def _listed(uow: RequestUnitOfWork, row: Row, name: str, free: Iterator[str]) ->
     return [{"family": row["ip_version"], name: item, "vrf": vrf} for item in free]
 
 
-def _requested(body: Any) -> list[Any]:
-    """The requested objects: the body itself if it is a list, else a list of it.
-
-    :raises Invalid: when an item is not a dictionary
-    """
-    items = body if isinstance(body, list) else [body]
-    errors = [{} if isinstance(item, dict) else _not_a_dictionary(item) for item in items]
-    if any(errors):
-        raise Invalid(errors if isinstance(body, list) else errors[0])
-    return items
-
-
-def _not_a_dictionary(item: Any) -> dict[str, list[str]]:
-    return {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]}
-
-
-def _create(uow: RequestUnitOfWork, request: Request, endpoint: Endpoint, body: Any, bodies: Sequence[Row]) -> Any:
-    """Creates the allocated objects and returns the answer that a POST of them to their own list would give."""
-    single = not isinstance(body, list)
-    upgraded = views.upgrade_bodies(uow, endpoint, bodies, new=True)
-    created = save.create(uow, endpoint, upgraded, single=single)
-    representations = views.downgrade_representation(uow, endpoint, created)
-    request.response.status_int = 201
-    return representations[0] if single else representations
-
-
-def _exhausted(request: Request, reason: str) -> Response:
-    """The answer 204 when there is not enough free space, with the reason in the header ``API-Detail``.
-
-    :raises Conflict: (409) with the reason in the body, for requests with ``Prefer: handling=strict`` (RFC 7240)
-    """
-    preferences = {item.strip().lower().replace(" ", "") for item in request.headers.get("Prefer", "").split(",")}
-    if "handling=strict" in preferences:
-        raise Conflict(reason, {"Preference-Applied": "handling=strict"})
-    response = views.no_content()
-    response.headers["API-Detail"] = reason
-    return response
-
-
-_NO_ROOM = (
-    "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
-)
-
-
-_LIMIT = query_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many addresses to list.")
+_ADDRESS = BodyOf("AvailableIPAddressRequest", "ipam.ipaddress", {"address", "vrf"})
+_LENGTH = {"type": "integer", "minimum": 0, "maximum": 128, "description": "Length of the new prefix in bits."}
+_NETWORK = BodyOf("AvailablePrefixRequest", "ipam.prefix", {"prefix", "vrf"}, {"prefix_length": _LENGTH})
 
 
 def _shape(name: str) -> dict[str, Any]:
@@ -111,27 +67,24 @@ def _shape(name: str) -> dict[str, Any]:
     return {"type": "object", "properties": {"family": {"type": "integer"}, name: {"type": "string"}, "vrf": vrf}}
 
 
-@documented(_shape("address"), form="list", query=[_LIMIT])
+@documented(_shape("address"), form="list", query=[allocating.LIMIT])
 def list_addresses(request: Request) -> list[Row]:
     """The free addresses of a prefix, as many as a page holds."""
     uow, _, row = _open(request, "ipam.ipaddress")
-    settings = uow.registry.settings
-    page_size = pagination.window(uow.query, settings).limit or MAX_OBJECTS
-    limit = min(page_size, settings.get("max_page_size") or MAX_OBJECTS)
-    return _listed(uow, row, "address", itertools.islice(free_addresses(uow, row), limit))
+    return _listed(uow, row, "address", itertools.islice(free_addresses(uow, row), allocating.most_listed(uow)))
 
 
-@documented("ipam.ipaddress", form="some", no_content=_NO_ROOM)
+@documented("ipam.ipaddress", form="some", request_body=_ADDRESS, no_content=allocating.NO_ROOM)
 def allocate_addresses(request: Request) -> Any:
     """New addresses, the first that are free; 204 when there are not enough."""
     uow, endpoint, row = _open(request, "ipam.ipaddress")
-    body = body_of(request)
-    items = _requested(body)
+    items, single = allocating.requested(request)
     free = list(itertools.islice(free_addresses(uow, row), len(items)))
     if len(free) < len(items):
-        return _exhausted(request, f"{row['prefix']} has {len(free)} free addresses, and {len(items)} are asked for.")
+        reason = f"{row['prefix']} has {len(free)} free addresses, and {len(items)} are asked for."
+        return allocating.exhausted(request, reason)
     bodies = [{**item, "address": address, "vrf": row["vrf_id"]} for item, address in zip(items, free, strict=True)]
-    return _create(uow, request, endpoint, body, bodies)
+    return allocating.created(uow, request, endpoint, bodies, single=single)
 
 
 def allocate_next_address(request: Request) -> Row | None:
@@ -146,6 +99,24 @@ def allocate_next_address(request: Request) -> Row | None:
     return save.create(uow, endpoint, [{"address": address, "vrf": row["vrf_id"], "status": "active"}], single=True)[0]
 
 
+def allocate_next_prefix(request: Request, length: int) -> Row | None:
+    """A new active prefix of a length, in the first place within the prefix of the URL that holds it; ``None`` when
+    there is none.
+
+    :raises RequestError: when the user may not add prefixes, the length is not one within the prefix, or a rule rejects
+        it
+    """
+    uow, endpoint, row = _open(request, "ipam.prefix")
+    shortest, longest = row["prefix_length"] + 1, BITS[row["ip_version"]]
+    if not shortest <= length <= longest:
+        raise Invalid({"prefix_length": [f"Choose a length from {shortest} to {longest}."]})
+    found = cut(free_blocks(uow, row), [length], row["ip_version"])
+    if found is None:
+        return None
+    body = {"prefix": network_text(found[0], row["ip_version"]), "vrf": row["vrf_id"], "status": USUAL_STATUS}
+    return save.create(uow, endpoint, [body], single=True)[0]
+
+
 @documented(_shape("prefix"), form="list")
 def list_prefixes(request: Request) -> list[Row]:
     """The free networks of a prefix."""
@@ -154,12 +125,11 @@ def list_prefixes(request: Request) -> list[Row]:
     return _listed(uow, row, "prefix", free)
 
 
-@documented("ipam.prefix", form="some", no_content=_NO_ROOM)
+@documented("ipam.prefix", form="some", request_body=_NETWORK, no_content=allocating.NO_ROOM)
 def allocate_prefixes(request: Request) -> Any:
     """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit."""
     uow, endpoint, row = _open(request, "ipam.prefix")
-    body = body_of(request)
-    items = _requested(body)
+    items, single = allocating.requested(request)
     version = row["ip_version"]
     errors = [_length_error(item, version) for item in items]
     if any(errors):
@@ -167,12 +137,12 @@ def allocate_prefixes(request: Request) -> Any:
     networks_cut = cut(free_blocks(uow, row), [item["prefix_length"] for item in items], version)
     if networks_cut is None:
         lengths = ", ".join(f"/{item['prefix_length']}" for item in items)
-        return _exhausted(request, f"{row['prefix']} has no room for {lengths}.")
+        return allocating.exhausted(request, f"{row['prefix']} has no room for {lengths}.")
     bodies = [
         {**_without_length(item), "prefix": network_text(block, version), "vrf": row["vrf_id"]}
         for item, block in zip(items, networks_cut, strict=True)
     ]
-    return _create(uow, request, endpoint, body, bodies)
+    return allocating.created(uow, request, endpoint, bodies, single=single)
 
 
 def _without_length(item: Row) -> Row:

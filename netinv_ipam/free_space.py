@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from netinv_core.types import UnitOfWork
 from netinv_ipam import taken_space
-from netinv_ipam.full_ranges import Run, brought_up_to_date, last_number, memory_of
+from netinv_ipam.full_ranges import FullRun, brought_up_to_date, last_number, memory_of
 from netinv_ipam.networks import BITS, address_text, packed
 from netinv_ipam.taken_space import ADDRESSES, NETWORKS, Range, Row, Space, space_of, walk
 
@@ -78,14 +78,14 @@ def _free(uow: UnitOfWork, space: Space, bounds: Range) -> Iterator[Range]:
         taken = walk(uow, space, run.end, batch)
     for gap in gaps((run.end if run else lowest, highest), taken):
         if run is not None and gap[0] >= run.end:
-            runs.set(key, Run(gap[0], run.number, tuple(item for item in run.left if item[0] < gap[0])))
+            runs.set(key, FullRun(gap[0], run.number, tuple(item for item in run.left if item[0] < gap[0])))
             run = None
         yield gap
     if run is not None:
-        runs.set(key, Run(highest + 1, run.number, run.left))
+        runs.set(key, FullRun(highest + 1, run.number, run.left))
 
 
-def _begun(uow: UnitOfWork, space: Space, lowest: int) -> tuple[Iterator[Range], Run | None]:
+def _begun(uow: UnitOfWork, space: Space, lowest: int) -> tuple[Iterator[Range], FullRun | None]:
     """The taken ranges of a prefix, and when many without a gap begin it, an empty run to be extended to their end."""
     taken, seen, position = walk(uow, space, lowest), list[Range](), lowest
     for start, end in taken:
@@ -95,7 +95,7 @@ def _begun(uow: UnitOfWork, space: Space, lowest: int) -> tuple[Iterator[Range],
         position = max(position, end + 1)
         if len(seen) >= taken_space.PIECE:
             number = last_number(uow)  # before all that is read from now on
-            return walk(uow, space, lowest), Run(lowest, number)
+            return walk(uow, space, lowest), FullRun(lowest, number)
     return itertools.chain(seen, taken), None
 
 
@@ -105,6 +105,13 @@ def free_addresses(uow: UnitOfWork, row: Row) -> Iterator[str]:
     for start, end in _free(uow, space, usable(space)):
         for number in range(start, end + 1):
             yield f"{address_text(packed(number, row['ip_version']))}/{row['prefix_length']}"
+
+
+def last_free_address(uow: UnitOfWork, row: Row) -> str | None:
+    """The last free address of a prefix; ``None`` if none is, or many taken ones are behind it."""
+    space = space_of(uow, row, ADDRESSES)
+    number = taken_space.last_gap(uow, space, usable(space))
+    return None if number is None else f"{address_text(packed(number, space.version))}/{row['prefix_length']}"
 
 
 def blocks(start: int, end: int, version: int) -> Iterator[Block]:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import netaddr
 import sqlalchemy as sa
 
-from netinv_core.caches import BoundedCache
+from netinv_core.caches import BoundedCache, lru_cache
 from netinv_core.changelog.models import DELETE, UPDATE, ChangeNumbering, ObjectChange
 from netinv_core.changelog.states import before_and_after, stored_states
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_ipam import taken_space
-from netinv_ipam.taken_space import Range, Space, Taken, TakenRow, batch_from
+from netinv_ipam.taken_space import Range, Space, SpaceTaker, TakenRow, batch_from
 
 if TYPE_CHECKING:
     from netinv_core.types import Registry, UnitOfWork
@@ -35,7 +35,7 @@ _given = sa.select(_numbering.c.given)
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class FullRun:
     """A run of taken addresses up to before ``end``, when ``number`` was the last number of a change record.
 
     ``left`` holds the ranges that were left since, in order, without those that were found taken again.
@@ -64,7 +64,7 @@ class Memory:
     tell of, by their ids.
     """
 
-    runs: BoundedCache[Run]
+    runs: BoundedCache[FullRun]
     places: BoundedCache[LeftPlace]
 
 
@@ -79,7 +79,9 @@ def last_number(uow: UnitOfWork) -> int:
     return int(uow.execute(_given).scalar_one())
 
 
-def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, space: Space) -> tuple[Run | None, Sequence[TakenRow]]:
+def brought_up_to_date(
+    uow: UnitOfWork, run: FullRun, lowest: int, space: Space
+) -> tuple[FullRun | None, Sequence[TakenRow]]:
     """Returns the run from ``lowest`` on with what was left since, and the first batch of what is taken behind it; the
     run is ``None`` when too much happened. One statement.
     """
@@ -99,11 +101,11 @@ def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, space: Space) -> 
                 found.append((max(place.low, lowest), place.high))
     if len(left_ranges := merged(found)) > MOST_LEFT:
         return None, []
-    return Run(run.end, given, tuple(left_ranges)), behind
+    return FullRun(run.end, given, tuple(left_ranges)), behind
 
 
-@functools.cache
-def _changed_and_taken(dialect: str, what: Taken, scope: str) -> Any:
+@lru_cache("SQL statements", 64)
+def _changed_and_taken(dialect: str, what: SpaceTaker, scope: str) -> Any:
     """SELECT of the last number and the highest one of a deleted record, with the objects that were changed or deleted
     since; and of a batch of what is taken.
 
@@ -120,7 +122,7 @@ def _changed_and_taken(dialect: str, what: Taken, scope: str) -> Any:
     return sa.union_all(numbers, taken)
 
 
-def _left_place(what: Taken, *stored: Any) -> LeftPlace:
+def _left_place(what: SpaceTaker, *stored: Any) -> LeftPlace:
     """The place that an object left, by the stored states of a change record."""
     before, after = before_and_after(*stored)
     if before is None or (after is not None and _place(before, what.name) == _place(after, what.name)):
@@ -131,7 +133,7 @@ def _left_place(what: Taken, *stored: Any) -> LeftPlace:
 
 
 def _place(representation: Mapping[str, Any], name: str) -> tuple[Any, Any]:
-    """Where an object is: its address or network, and its VRF."""
+    """The place of an object: its address or network, and its VRF."""
     return representation[name], (representation["vrf"] or {}).get("id")
 
 

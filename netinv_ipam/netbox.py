@@ -6,12 +6,24 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Folded, Key, Named, Source, content_type
+from netinv_core.importing.dump import (
+    Declaration,
+    Dump,
+    Excluded,
+    Fields,
+    Folded,
+    Key,
+    NamedModel,
+    Source,
+    content_type,
+)
 from netinv_dcim.netbox_scopes import scoped
 from netinv_import.folds import attached, owner_by
 
 L2VPN_APPS = ("ipam", "vpn")
 ALL_VIDS = (1, 4094)
+NO_MEMBER = "an interface of a virtual machine: only those of devices are in a group, without netinv-fhrp"
+NO_OWNER = "no site or provider has it: install netinv-asns to import it"
 FHRP, ADDRESS = "ipam.fhrpgroup", "ipam.ipaddress"
 PROTOCOLS = {"vrrp2": "vrrp", "vrrp3": "vrrp", "hsrp": "hsrp", "glbp": "glbp", "carp": "carp"}
 
@@ -70,7 +82,7 @@ def fhrp_member(dump: Dump, fields: Fields) -> Fields:
 
 def of_no_device(dump: Dump, fields: Fields) -> str:
     """Why a member of an FHRP group has no place here: it is no interface of a device."""
-    return "" if fields["interface"] else "an interface of a virtual machine: here only those of devices are in a group"
+    return "" if fields["interface"] else NO_MEMBER
 
 
 def with_unknown_protocol(dump: Dump, fields: Fields) -> str:
@@ -86,7 +98,9 @@ def l2vpn_terminations(app: str) -> Folded:
 
 def asns(dump: Dump) -> Mapping[Any, Key | str]:
     """Lists the autonomous systems of a site or provider at it; its number is the first."""
-    results: dict[Any, Key | str] = dict.fromkeys(dump.objects["ipam.asn"], "no site or provider has it")
+    results: dict[Any, Key | str] = dict.fromkeys(
+        dump.objects["ipam.asn"], "no site or provider has it: install netinv-asns to import it"
+    )
     for label in ("dcim.site", "circuits.provider"):
         for owner, fields in dump.objects.get(label, {}).items():
             found = [(key, dump.get("ipam.asn", key)) for key in fields.get("asns") or [] if dump.get("ipam.asn", key)]
@@ -121,16 +135,16 @@ models: dict[str, Declaration] = {
     "ipam.rir": Source("ipam.rir"),
     "ipam.role": Source("ipam.role"),
     "ipam.asn": Folded(asns),
-    "ipam.asnrange": Excluded("there are no ranges of AS numbers here"),
+    "ipam.asnrange": Excluded("install netinv-asns to import ranges of AS numbers"),
     "ipam.routetarget": Source("ipam.routetarget"),
     "ipam.vrf": Source("ipam.vrf", by=("rd",)),
     "ipam.aggregate": Source("ipam.aggregate", by=("prefix",)),
     "ipam.vlangroup": Source("ipam.vlangroup", adapt=vlan_group, by=("site_id", "name")),
     "ipam.vlan": Source("ipam.vlan", by=("site_id", "group_id", "vid"), refers={"qinq_svlan": "ipam.vlan"}),
-    "ipam.vlantranslationpolicy": Named(),
+    "ipam.vlantranslationpolicy": NamedModel(),
     "ipam.vlantranslationrule": Excluded("there are no translations of VLANs here"),
     "ipam.prefix": Source("ipam.prefix", adapt=scoped, by=("vrf_id", "prefix")),
-    "ipam.iprange": Excluded("there are no ranges of addresses here: a prefix is the nearest"),
+    "ipam.iprange": Excluded("install netinv-ip-ranges to import ranges of addresses"),
     ADDRESS: Source(ADDRESS, adapt=address, by=("vrf_id", "address")),
     FHRP: Source(
         "dcim.interfaceredundancygroup",
@@ -150,14 +164,15 @@ models: dict[str, Declaration] = {
     ),
     "ipam.service": Source("ipam.service", adapt=service),
     "ipam.servicetemplate": Excluded("there are no templates of services here"),
-    **{f"{app}.l2vpn": Named(("type", "identifier")) for app in L2VPN_APPS},
+    **{f"{app}.l2vpn": NamedModel(("type", "identifier"), package="netinv-vpn") for app in L2VPN_APPS},
     **{f"{app}.l2vpntermination": l2vpn_terminations(app) for app in L2VPN_APPS},
-    "vpn.tunnel": Named(("encapsulation", "status")),
+    "vpn.tunnelgroup": Excluded("install netinv-vpn to import groups of tunnels"),
+    "vpn.tunnel": NamedModel(("encapsulation", "status"), package="netinv-vpn"),
     "vpn.tunneltermination": attached(
         "vpn.tunneltermination", (owner_by("termination"),), "tunnel", "vpn.tunnel", "tunnels"
     ),
     **{
-        f"vpn.{model}": Excluded("there are no tunnels here")
-        for model in ("tunnelgroup", "ikeproposal", "ikepolicy", "ipsecproposal", "ipsecpolicy", "ipsecprofile")
+        f"vpn.{model}": Excluded("install netinv-vpn to import IKE and IPsec policies")
+        for model in ("ikeproposal", "ikepolicy", "ipsecproposal", "ipsecpolicy", "ipsecprofile")
     },
 }

@@ -19,11 +19,10 @@ from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core import fields
 from netinv_core.caches import lru_cache
-from netinv_core.db.driver import driver_of
 from netinv_core.models.columns import Choices, column, column_info
 from netinv_core.models.types import Chars, Packed
-from netinv_core.read.filters import Filter, custom, number
-from netinv_core.read.lookups import LOOKUPS, any_of, begins, whole_number
+from netinv_core.read.filters import Filter, custom
+from netinv_core.read.lookups import any_of, whole_number
 from netinv_core.resource import FieldFactory, computed, computed_choice
 from netinv_core.types import Draft, Endpoint, Field, Registry, Rule, UnitOfWork
 from netinv_core.write import schema
@@ -133,7 +132,7 @@ def edge() -> MappedColumn[Any]:
     return column(Packed(16), hidden=True, in_object_data=address_text)
 
 
-class Span:
+class SpanColumns:
     """Mixin with the columns that networks and hosts share; ``broadcast`` is the highest address of the network.
 
     Models add the indexes: (``ip_version``, ``network``, ``prefix_length``), or (``ip_version``, ``host``,
@@ -145,13 +144,13 @@ class Span:
     ip_version: Mapped[int] = column(sa.SmallInteger(), hidden=True)
 
 
-class Network(Span):
+class NetworkColumns(SpanColumns):
     """Mixin for networks; ``network`` is the lowest address."""
 
     network: Mapped[bytes] = edge()
 
 
-class Host(Span):
+class HostColumns(SpanColumns):
     """Mixin for hosts within their networks; ``host`` is the address itself."""
 
     host: Mapped[bytes] = edge()
@@ -211,7 +210,7 @@ def family() -> FieldFactory:
 
 def parts(endpoint: Endpoint) -> list[FieldFactory]:
     """Fields for the parts of a network or host: host or network, broadcast, prefix length. Empty for other models."""
-    if not issubclass(endpoint.model, Span):
+    if not issubclass(endpoint.model, SpanColumns):
         return []
     text, integer = {"type": "string"}, {"type": "integer"}
     columns = [name for name in ("host", "network", "broadcast") if name in endpoint.table.c]
@@ -289,101 +288,18 @@ def exact(table: Any, value: str) -> Condition:
     return sa.and_(same_address, table.c.prefix_length == network.prefixlen) if "/" in value else same_address
 
 
-def _of_family(table: Any, value: str) -> Condition:
+def of_family(table: Any, value: str) -> Condition:
+    """Condition: the row is of an IP version."""
     version = whole_number(value)
     if version not in (4, 6):
         raise ValueError(f"Select a valid choice. {value} is not one of the available choices.")
     return table.c.ip_version == version
 
 
-# -- query parameters
-
-# The lookups of the parameters ``network__…`` and ``host__…``.
-NETWORK_LOOKUPS: dict[str, Callable[[Any, str], Condition]] = {
-    "exact": exact,
-    "iexact": exact,
-    "net_contained": lambda table, value: within(table, parse(value), equal=False),
-    "net_contained_or_equal": lambda table, value: within(table, parse(value)),
-    "net_contains": lambda table, value: containing(table, parse(value), equal=False),
-    "net_contains_or_equals": lambda table, value: containing(table, parse(value)),
-    "net_equals": lambda table, value: equal(table, parse(value)),
-    "net_host": lambda table, value: containing(table, netaddr.IPNetwork(parse(value).ip)),
-    "net_host_contained": lambda table, value: inside(table, parse(value)),
-    "net_in": lambda table, value: any_of([inside(table, parse(item)) for item in value.split(",")]),
-    "family": _of_family,
-}
-TEXT_LOOKUPS = ("startswith", "istartswith", "endswith", "iendswith", "regex", "iregex")
-
-
-def lookups(name: str, written: str) -> Filter:
-    """Filter ``name`` (``network`` or ``host``) with its lookups; ``written`` is the name of the text column."""
-
-    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        if suffix in TEXT_LOOKUPS:
-            dialect = endpoint.registry.dialect
-            text = driver_of(dialect).before_slash(table.c[written])  # the address without its prefix length
-            return any_of([LOOKUPS[suffix](dialect, text, value) for value in values])
-        return any_of([NETWORK_LOOKUPS[suffix or "exact"](table, value) for value in values])
-
-    return Filter(name, apply, (*NETWORK_LOOKUPS, *TEXT_LOOKUPS))
-
-
-def network_comparison(name: str, condition: Callable[[Any, netaddr.IPNetwork], Condition]) -> Filter:
-    """Filter that compares rows with the network in its value."""
-
-    def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
-        return condition(table, parse(values[-1]))
-
-    return custom(name, apply, multiple=False)
-
-
 def family_filter() -> Filter:
     """Filter by the IP version."""
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
-        return _of_family(table, values[-1])
+        return of_family(table, values[-1])
 
     return custom("family", apply, multiple=False, kind="number", negatable=True)
-
-
-def edge_filters() -> list[Filter]:
-    """Filters by the last address of the network, and by the prefix length."""
-
-    def ends_at(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
-        return table.c.broadcast.in_([packed(address.value, address.version) for address in map(_address, values)])
-
-    return [custom("broadcast", ends_at, negatable=True), number("prefix_length")]
-
-
-def _address(text: str) -> netaddr.IPNetwork:
-    """Parses an address without a prefix length.
-
-    :raises ValueError: when the text is not an address, or has a prefix length
-    """
-    if "/" in text:
-        raise ValueError("Enter a valid IP address, without a prefix length.")
-    return parse(text)
-
-
-def network_filter() -> Filter:
-    """Filter ``prefix``: rows whose network equals the value."""
-    return network_comparison("prefix", lambda table, network: equal(table, network.cidr))
-
-
-def search(written: str, condition: Callable[[Any, netaddr.IPNetwork], Condition], *columns: str) -> Filter:
-    """Filter ``q``: compares a complete network or host by ``condition``, other text with the start of the text column.
-
-    Rows also match if one of the ``columns`` contains the text.
-    """
-
-    def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
-        text, dialect = values[-1].strip(), uow.registry.dialect
-        if not text:
-            return sa.true()
-        try:
-            by_address = condition(table, parse(text))
-        except ValueError:
-            by_address = begins(dialect, table.c[written], text.lower())
-        return any_of([by_address, *[LOOKUPS["icontains"](dialect, table.c[name], text) for name in columns]])
-
-    return custom("q", apply, multiple=False)

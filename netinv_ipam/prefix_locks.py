@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import netaddr
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.caches import BoundedCache
+from netinv_core.caches import BoundedCache, lru_cache
 from netinv_core.db.driver import driver_of
 from netinv_core.db.driver.combined import Combined, Run
 from netinv_core.db.engine import in_parameter, lock_rows
@@ -54,6 +53,20 @@ def locked(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Row | None:
         return None
     places.set(key, place)
     return _locked_at(uow, place).get(key)
+
+
+def lock_around(uow: UnitOfWork, first: str, last: str, vrf_id: Any) -> None:
+    """Locks the narrowest prefix of a VRF that contains all addresses from ``first`` to ``last``, as :func:`locked`
+    does: whoever allocates addresses between them otherwise waits for those who allocate them from a prefix.
+
+    Two statements; one where no prefix contains them.
+    """
+    network = netaddr.spanning_cidr([first, last])
+    conditions = networks.containing(_table, network), _table.c.vrf_id.is_not_distinct_from(vrf_id)
+    narrowest = sa.select(_table.c.prefix).where(*conditions).order_by(_table.c.prefix_length.desc()).limit(1)
+    prefix = uow.execute(narrowest).scalar_one_or_none()
+    if prefix is not None:
+        _locked_at(uow, (prefix, vrf_id))
 
 
 def _place(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Place | None:
@@ -102,8 +115,14 @@ class _LockedPrefixes(Combined):
 
 
 def _at(network: netaddr.IPNetwork) -> Any:
-    """Condition for prefixes of exactly this network."""
-    return networks.equal(_table, network)
+    """Condition for prefixes of exactly this network.
+
+    The version is bounded, not equal: MariaDB 10.11.19 takes an equal first column of the index for all of the
+    alternatives, scans every prefix of the version, and locks them.
+    """
+    version, place = _table.c.ip_version, _table.c.network == networks.first(network)
+    length = _table.c.prefix_length == network.prefixlen
+    return sa.and_(version >= network.version, version <= network.version, place, length)
 
 
 def _in_order(statement: Any) -> Any:
@@ -124,7 +143,7 @@ def _own() -> Any:
     return lock_rows(_in_order(sa.select(_table)).where(*place))
 
 
-@functools.cache
+@lru_cache("SQL statements", 1)
 def _wider_and_own() -> sa.Select[Any]:
     """SELECT of the prefixes of a network in a VRF, which locks those that contain it before (PostgreSQL).
 

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
+import netaddr
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
+from netinv_core.auth import permissions
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, SET_NULL, Description, Ref, boolean, column_info, foreign_key
-from netinv_core.presentation import Presentation
+from netinv_core.presentation import Presentation, beside
 from netinv_core.read.filters import number, related, tree, tree_pair
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Endpoint, Field, Registry
+from netinv_core.types import Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.located_objects import PLACE, location_fits
 from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
-from netinv_ipam import networks
+from netinv_ipam import network_filters, networks
 from netinv_ipam.roles import Role
 from netinv_ipam.uniqueness import unique_within
 from netinv_ipam.vlans import VLAN
@@ -29,14 +33,14 @@ from netinv_tenancy.tenants import Tenant, tenant_filters
 USUAL_STATUS = "active"
 
 
-class Prefix(networks.Network, Primary):
+class Prefix(networks.NetworkColumns, Primary):
     """A network, global or within a VRF. All addresses of a pool are usable."""
 
     __tablename__ = "ipam_prefix"
     text_indexes = ("description",)
     __table_args__ = (
-        sa.Index("ix_ipam_prefix_place", "ip_version", "network", "prefix_length"),
-        sa.Index("ix_ipam_prefix_in_vrf", "vrf_id", "ip_version", "network"),
+        sa.Index("ix_ipam_prefix_place", "ip_version", "network", "prefix_length", "vrf_id"),
+        sa.Index("ix_ipam_prefix_in_vrf", "vrf_id", "ip_version", "network", "prefix_length"),
     )
 
     prefix: Mapped[str] = networks.cidr(networks.network_text)
@@ -65,6 +69,31 @@ def _status(registry: Registry, endpoint: Endpoint) -> Field:
     return dataclasses.replace(field, default=USUAL_STATUS)
 
 
+def containers_of(uow: UnitOfWork, prefix: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    """The prefixes of the same VRF that contain a prefix, given its representation, as far as the user may view them,
+    the widest first: name, label and id of each. Takes one statement.
+    """
+    return prefixes_around(uow, networks.parse(str(prefix["prefix"])), prefix["vrf"], equal=False)
+
+
+def prefixes_around(
+    uow: UnitOfWork, network: netaddr.IPNetwork, vrf: Mapping[str, Any] | None, *, equal: bool
+) -> list[tuple[str, str, Any]]:
+    """The prefixes of a VRF that contain a network, and with ``equal`` those that equal it, as far as the user may view
+    them, the widest first: name, label and id of each. Takes one statement.
+    """
+    table: Any = Prefix.__table__
+    endpoint = uow.registry.of_model(Prefix)
+    limits, label = permissions.visible(uow, endpoint, table), endpoint.label
+    statement = (
+        sa.select(table.c.prefix, table.c.id)
+        .where(networks.containing(table, network, equal=equal), *limits)
+        .where(table.c.vrf_id == vrf["id"] if vrf else table.c.vrf_id.is_(None))
+        .order_by(table.c.prefix_length, table.c.id)
+    )
+    return [(text, label, key) for text, key in uow.execute(statement).tuples()]
+
+
 prefixes = Resource(
     Prefix,
     "prefixes",
@@ -80,14 +109,18 @@ prefixes = Resource(
         tree("location"),
         *tenant_filters(),
         *present_filters(),
-        networks.search("prefix", networks.containing, "description"),
+        network_filters.search("prefix", networks.containing, "description"),
         networks.family_filter(),
-        *networks.edge_filters(),
-        networks.network_filter(),
-        networks.lookups("network", "prefix"),
-        networks.network_comparison("within", lambda table, network: networks.within(table, network.cidr, equal=False)),
-        networks.network_comparison("within_include", lambda table, network: networks.within(table, network.cidr)),
-        networks.network_comparison("contains", lambda table, network: networks.containing(table, network.cidr)),
+        *network_filters.edge_filters(),
+        network_filters.network_filter(),
+        network_filters.lookups("network", "prefix"),
+        network_filters.network_comparison(
+            "within", lambda table, network: networks.within(table, network.cidr, equal=False)
+        ),
+        network_filters.network_comparison(
+            "within_include", lambda table, network: networks.within(table, network.cidr)
+        ),
+        network_filters.network_comparison("contains", lambda table, network: networks.containing(table, network.cidr)),
         number("mask_length", "prefix_length", lookup_names=("gte", "lte"), multiple=False),
         number("vlan_vid", "vlan.vid", lookup_names=(), multiple=False),
         related("role", by="slug", ids=False),
@@ -96,8 +129,11 @@ prefixes = Resource(
     presentation=Presentation(
         counted=True,
         key="p",
-        columns=["status", "vrf", "site", "location", "vlan", "role", "tenant", "description"],
+        columns=["status", "utilization", "vrf", "site", "vlan", "role", "tenant", "description"],
         facets=["status", "family", "role", "vrf", "site", "tenant"],
+        name_in_context=(beside, "prefix", "vrf.name"),
+        containers=containers_of,
+        leading=["utilization", "free", "level", "map", "grid"],
         fieldsets=[
             ("Prefix", ["prefix", "status", "role", "is_pool", "description"]),
             ("Place", ["vrf", "site", "location", "vlan"]),

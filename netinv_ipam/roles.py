@@ -10,7 +10,7 @@ from netinv_core.resource import Resource
 
 
 class Role(Organizational):
-    """Function of prefixes and VLANs; ``weight`` orders them."""
+    """The function of a prefix or a VLAN. ``weight`` orders them."""
 
     __tablename__ = "ipam_role"
 

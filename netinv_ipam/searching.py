@@ -8,7 +8,7 @@ from typing import Any
 
 import netaddr
 
-from netinv_core.read.search import Match, SearchProvider
+from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.types import UnitOfWork
 from netinv_ipam import networks
 

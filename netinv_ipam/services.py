@@ -27,7 +27,7 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.models.types import Json
-from netinv_core.presentation import Presentation
+from netinv_core.presentation import Presentation, within
 from netinv_core.read.filters import one_of
 from netinv_core.read.lookups import whole_number
 from netinv_core.resource import FieldFactory, Resource, to_many
@@ -77,6 +77,8 @@ class Ports(fields.ListValue):
     required: bool = True
 
     def parse_items(self, items: list[Any]) -> list[Any]:
+        if len(items) > HIGHEST:
+            raise colander.Invalid(None, f"There are only {HIGHEST} ports.")
         ports, errors = [], {}
         for position, item in enumerate(items):
             try:
@@ -114,6 +116,11 @@ def service_display(name: str, protocol: str, ports: Sequence[int]) -> str:
     return f"{name} ({PROTOCOLS.labels.get(protocol, protocol)}/{port_ranges(ports)})"
 
 
+def service_name(device: str | None, machine: str | None, name: str) -> str:
+    """The name of a service on pages: after that of its device or virtual machine."""
+    return within(device or machine, name)
+
+
 services = Resource(
     Service,
     "services",
@@ -131,6 +138,7 @@ services = Resource(
     presentation=Presentation(
         columns=["device", "virtual_machine", "protocol", "ports", "description"],
         facets=["protocol"],
+        name_in_context=(service_name, "device.name_in_context", "virtual_machine.name", "display"),
     ),
 )
 

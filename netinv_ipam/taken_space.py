@@ -6,7 +6,6 @@ They are read from the index by place, a batch at a time. The end of a long run 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import netaddr
 import sqlalchemy as sa
 
+from netinv_core.caches import lru_cache
 from netinv_core.types import UnitOfWork
 from netinv_extras.statuses import Status
 from netinv_ipam import networks
@@ -26,11 +26,12 @@ Range = tuple[int, int]
 TakenRow = Sequence[Any]  # the lowest address, packed, and the length of the prefix, None for a single address
 CONTAINER = "container"
 PIECE, LARGEST_PIECE = 100, 10_000
+LONGEST_TAIL = 1000  # taken addresses before the last free one
 GLOBAL, IN_VRF, EVERYWHERE = "global", "in a VRF", "everywhere"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Taken:
+class SpaceTaker:
     """Objects that take space: the rows of a model. ``low`` is the column of their lowest address.
 
     ``name`` is the member of their representations with the address or the network.
@@ -41,8 +42,8 @@ class Taken:
     low: Any
 
 
-ADDRESSES = Taken("ipam.ipaddress", "address", IPAddress.__table__.c.host)
-NETWORKS = Taken("ipam.prefix", "prefix", Prefix.__table__.c.network)
+ADDRESSES = SpaceTaker("ipam.ipaddress", "address", IPAddress.__table__.c.host)
+NETWORKS = SpaceTaker("ipam.prefix", "prefix", Prefix.__table__.c.network)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Space:
     container.
     """
 
-    what: Taken
+    what: SpaceTaker
     row: Row
     scope: str
 
@@ -78,14 +79,14 @@ class Space:
         return {**self.values, "start": packed(start, self.version)}
 
 
-def space_of(uow: UnitOfWork, row: Row, what: Taken) -> Space:
+def space_of(uow: UnitOfWork, row: Row, what: SpaceTaker) -> Space:
     """The address space of a prefix."""
-    is_container = row["vrf_id"] is None and row["status_id"] in uow.cached_config("containers", _container_statuses)
+    is_container = row["vrf_id"] is None and row["status_id"] in container_statuses(uow)
     return Space(what, row, scope_of(row["vrf_id"], is_container=is_container))
 
 
 def scope_of(vrf: Any, *, is_container: bool) -> str:
-    """Where the children of a prefix are: in its VRF; those of a container in the global table, in every VRF."""
+    """The scope of the children of a prefix: its VRF; every VRF for a container in the global table."""
     if vrf is not None:
         return IN_VRF
     return EVERYWHERE if is_container else GLOBAL
@@ -96,7 +97,7 @@ def shown_scope(prefix: Mapping[str, Any]) -> str:
     return scope_of(prefix["vrf"], is_container=prefix["status"]["value"] == CONTAINER)
 
 
-def children(prefix: Mapping[str, Any], what: Taken) -> Any:
+def children(prefix: Mapping[str, Any], what: SpaceTaker) -> Any:
     """Condition for the children of a prefix, given its representation: what takes space of it."""
     network = networks.parse(str(prefix["prefix"]))
     row = {
@@ -111,13 +112,28 @@ def children(prefix: Mapping[str, Any], what: Taken) -> Any:
     return condition.params(space.values_from(space.bounds[0]))
 
 
-def _container_statuses(uow: UnitOfWork) -> frozenset[uuid.UUID]:
+def child_filters(prefix: Mapping[str, Any], parameter: str, network: str) -> dict[str, str]:
+    """The filters of a list for the children of a prefix, given its representation, in one of its networks.
+
+    :param parameter: the filter by a network, such as ``within``
+    """
+    if shown_scope(prefix) == EVERYWHERE:
+        return {parameter: network}
+    return {parameter: network, "vrf_id": str(prefix["vrf"]["id"]) if prefix["vrf"] else "null"}
+
+
+def container_statuses(uow: UnitOfWork) -> frozenset[uuid.UUID]:
     """The ids of the statuses that make a prefix a container."""
+    statuses: frozenset[uuid.UUID] = uow.cached_config("containers", _container_statuses)
+    return statuses
+
+
+def _container_statuses(uow: UnitOfWork) -> frozenset[uuid.UUID]:
     status = Status.__table__
     return frozenset(uow.execute(sa.select(status.c.id).where(status.c.slug == CONTAINER)).scalars())
 
 
-def _inside(what: Taken, scope: str) -> Any:
+def _inside(what: SpaceTaker, scope: str) -> Any:
     """Condition for what takes space of a prefix."""
     table = what.low.table
     conditions = [table.c.ip_version == sa.bindparam("ip_version"), what.low <= sa.bindparam("broadcast")]
@@ -129,8 +145,8 @@ def _inside(what: Taken, scope: str) -> Any:
     return sa.and_(*conditions)
 
 
-@functools.cache
-def taken_from(what: Taken, scope: str) -> sa.Select[Any]:
+@lru_cache("SQL statements", 32)
+def taken_from(what: SpaceTaker, scope: str) -> sa.Select[Any]:
     """SELECT of what takes space of a prefix from the address ``start`` on, in order: the lowest addresses, and the
     length of the largest prefix that begins there.
     """
@@ -142,14 +158,14 @@ def taken_from(what: Taken, scope: str) -> sa.Select[Any]:
     return statement.where(what.low >= sa.bindparam("start")).group_by(*order).order_by(*order)
 
 
-@functools.cache
-def batch_from(what: Taken, scope: str) -> sa.Select[Any]:
+@lru_cache("SQL statements", 32)
+def batch_from(what: SpaceTaker, scope: str) -> sa.Select[Any]:
     """SELECT of the first ``size`` of :func:`taken_from`."""
     return taken_from(what, scope).limit(sa.bindparam("size", type_=sa.Integer()))
 
 
-@functools.cache
-def _one(what: Taken, scope: str) -> Any:
+@lru_cache("SQL statements", 32)
+def _one(what: SpaceTaker, scope: str) -> Any:
     """SELECT of one of :func:`taken_from`, after ``passed`` others."""
     return taken_from(what, scope).offset(sa.bindparam("passed", type_=sa.Integer())).limit(1)
 
@@ -184,6 +200,25 @@ def walk(uow: UnitOfWork, space: Space, start: int, batch: Sequence[TakenRow] | 
             run_start, position = position, _after_run(uow, space, position, size)
             yield run_start, position - 1
         size, batch = min(size * 4, LARGEST_PIECE), None
+
+
+def last_gap(uow: UnitOfWork, space: Space, bounds: Range) -> int | None:
+    """The highest address within the bounds that is not taken; ``None`` if there is none above the last
+    ``LONGEST_TAIL`` that are. Takes one statement.
+    """
+    table, low = space.what.low.table, space.what.low
+    statement = sa.select(low).where(
+        _inside(space.what, space.scope), low.between(*[packed(edge, space.version) for edge in bounds])
+    )
+    order = [column.desc() for column in (table.c.ip_version, low)]
+    rows = uow.execute(statement.order_by(*order).limit(LONGEST_TAIL), space.values).scalars().all()
+    position = bounds[1]
+    for row in rows:
+        number = int.from_bytes(row, "big")
+        if number < position:
+            return position
+        position = min(position, number - 1)
+    return position if len(rows) < LONGEST_TAIL and position >= bounds[0] else None
 
 
 def _after_network(uow: UnitOfWork, space: Space, position: int) -> int:

@@ -23,7 +23,7 @@ from netinv_core.models.columns import (
     required_text,
     slug,
 )
-from netinv_core.presentation import Presentation
+from netinv_core.presentation import Presentation, beside
 from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, related, tree, tree_pair
 from netinv_core.resource import Resource
@@ -53,7 +53,7 @@ class VLANGroup(Organizational):
 
 
 class VLAN(Primary):
-    """A layer 2 network, known by its number ``vid``."""
+    """A layer 2 network, known by its number."""
 
     __tablename__ = "ipam_vlan"
     __table_args__ = (unique_set("group_id", "vid"), unique_set("group_id", "name"))
@@ -81,11 +81,19 @@ vlan_groups = Resource(
     search=["name", "slug", "description"],
     filters=[*tree_pair("region", "site.region"), tree("location")],
     presentation=Presentation(
-        columns=["site", "location", "vlan_count", "description"],
+        columns=["site", "location", "vlan_count", "utilization", "description"],
         facets=["site"],
         depends_on={"location": {"site": "site_id"}},
+        name_in_context=(beside, "name", "site.name"),
+        leading=["utilization", "numbers"],
     ),
 )
+
+
+def vlan_name(vid: int, name: str, site: str | None, group: str | None) -> str:
+    """The name of a VLAN on pages: ``10 Management · Lisbon``, with its group in the place of a site that it lacks."""
+    return beside(f"{vid} {name}", site, group)
+
 
 vlans = Resource(
     VLAN,
@@ -104,9 +112,11 @@ vlans = Resource(
     ],
     presentation=Presentation(
         counted=True,
-        columns=["vid", "name", "site", "location", "group", "status", "role", "tenant"],
+        columns=["vid", "status", "site", "group", "role", "tenant", "location", "description"],
         facets=["status", "site", "group", "role", "tenant"],
         depends_on={"location": {"site": "site_id"}, "group": {"site": "site_id"}},
+        unrelated=["untagged_vlan", "vlan"],
+        name_in_context=(vlan_name, "vid", "name", "site.name", "group.name"),
     ),
 )
 
@@ -139,6 +149,12 @@ def vlans_move_with_their_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> Non
     move_children(uow, uow.registry.of_model(VLAN), places, within_location=False)
 
 
+def carries(endpoint: Endpoint, table: Any, ids: Any) -> Any:
+    """Condition for the interfaces that carry VLANs, tagged or untagged, given a SELECT of the ids of these."""
+    names = ("untagged_vlan", "tagged_vlans")
+    return sa.or_(*[relations.leads_to_any(endpoint, table, [name], ids) for name in names])
+
+
 def carried_filter(name: str, place: str, kind: str = "string") -> Filter:
     """Filter for interfaces that carry a tagged or untagged VLAN, selected by its column ``place``."""
 
@@ -146,8 +162,7 @@ def carried_filter(name: str, place: str, kind: str = "string") -> Filter:
         column = VLAN.__table__.c[place]
         limits = permissions.visible(uow, uow.registry.of_model(VLAN), VLAN.__table__)
         ids = sa.select(VLAN.__table__.c.id).where(column == lookups.convert(column, values[-1]), *limits)
-        names = ("untagged_vlan", "tagged_vlans")
-        return sa.or_(*[relations.leads_to_any(endpoint, table, [name], ids) for name in names])
+        return carries(endpoint, table, ids)
 
     return Filter(name, apply, (), False, kind)
 

@@ -26,8 +26,8 @@ from joserfc.jwk import KeySet
 
 from netinv_core.auth.providers import ExternalUser
 from netinv_core.errors import Denied, Unavailable
-from netinv_core.net.guarded_http import protect
-from netinv_core.net.ssrf import Guard, Refused, own_services
+from netinv_outgoing.guarded_http import protect
+from netinv_outgoing.ssrf import ConnectionRefused, Guard, own_services
 
 log = logging.getLogger(__name__)
 NAME = "oidc"
@@ -60,7 +60,7 @@ class Attempt:
         return cls(state, nonce, verifier, following, time.time())
 
 
-class Client:
+class ProviderClient:
     """Client of the provider that the settings name."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -193,7 +193,7 @@ def _reported() -> Iterator[None]:
     """
     try:
         yield
-    except (requests.RequestException, Refused) as error:
+    except (requests.RequestException, ConnectionRefused) as error:
         log.error("the identity provider cannot be used: %s", error)
         raise Unavailable(DOWN) from None
     except (AuthlibBaseError, JoseError, ValueError, KeyError, TypeError) as error:

@@ -22,7 +22,7 @@ from netinv_core.errors import Denied, RequestError
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Registry
 from netinv_oidc import SIGN_IN
-from netinv_oidc.client import REFUSED, Attempt, Client
+from netinv_oidc.client import REFUSED, Attempt, ProviderClient
 from netinv_web.auth import external, sessions
 from netinv_web.auth.sign_in import sign_in_form
 from netinv_web.pages import local_path, query_text
@@ -33,9 +33,9 @@ MAX_AGE = 600  # seconds for a sign-in at the provider
 
 
 @cached_in_registry
-def client_of(registry: Registry) -> Client:
+def client_of(registry: Registry) -> ProviderClient:
     """Returns the client of a registry; cached with the provider's metadata."""
-    return Client(registry.settings)
+    return ProviderClient(registry.settings)
 
 
 def begin(request: Request) -> Response:
@@ -87,7 +87,7 @@ def _attempt(request: Request) -> Attempt:
     return attempt
 
 
-def _check_issuer(request: Request, client: Client) -> None:
+def _check_issuer(request: Request, client: ProviderClient) -> None:
     """Rejects a response of another provider (RFC 9207)."""
     named = query_text(request, "iss")
     if named and named.rstrip("/") != str(client.metadata()["issuer"]).rstrip("/"):
@@ -95,7 +95,7 @@ def _check_issuer(request: Request, client: Client) -> None:
 
 
 def sign_out_url(request: Request, data: Mapping[str, Any]) -> str:
-    """Where the browser ends its session at the provider, which sends it back to the sign-in page."""
+    """The address at which the browser ends its session at the provider, which sends it back to the sign-in page."""
     uri = f"{request.uow.base}/login/"
     return client_of(request.registry.netinv).sign_out_url(str(data.get("id_token", "")), uri)
 

@@ -6,7 +6,7 @@ Nothing here reads the database: the same registry and version give the same doc
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pyramid.config import Configurator
@@ -14,6 +14,7 @@ from pyramid.config import Configurator
 from netinv_core import fields
 from netinv_core.changelog.past_states import has_history
 from netinv_core.errors import Gone
+from netinv_core.fields import openapi_types
 from netinv_core.fields.images import uploads_of
 from netinv_core.http import (
     bulk_writes,
@@ -25,26 +26,37 @@ from netinv_core.http import (
     sparse_fields,
     versions,
 )
-from netinv_core.http.actions import OWN_RESOURCE, Action, OperationSchema, SchemaRef, actions_of, schema_of
+from netinv_core.http.actions import (
+    OWN_RESOURCE,
+    ActionRoute,
+    BodyOf,
+    OperationSchema,
+    SchemaRef,
+    actions_of,
+    schema_of,
+)
 from netinv_core.http.list_formats import formats_of
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.query_parameters import query
+from netinv_core.http.services import ServiceRoute
 from netinv_core.read.entity_tags import INCLUDED
-from netinv_core.types import Endpoint, Field, Registry
-from netinv_openapi import files, filterset_views, parameters
+from netinv_core.types import Endpoint, Registry
+from netinv_openapi import colander_schemas, files, filterset_views, object_schemas, parameters
+from netinv_openapi.object_schemas import object_schema
 from netinv_openapi.operations import (
     ERROR_SCHEMAS,
     FORMS,
     ITEM_OPERATIONS,
     LIST_OPERATIONS,
     RESPONSES,
-    Operation,
+    DescribedOperation,
     Schema,
     body_of,
     component,
     list_of,
     operation_of,
     page_of,
+    some_of,
     summary_of,
 )
 
@@ -82,7 +94,7 @@ _ROOTS: Sequence[tuple[str, str, Any, SchemaRef]] = (
 
 
 def document(
-    registry: Registry, version: str, actions: Iterable[Action] | None = None, mount: str = ""
+    registry: Registry, version: str, actions: Iterable[ActionRoute] | None = None, mount: str = ""
 ) -> dict[str, Any]:
     """Returns the document of an API version; ``actions`` defaults to :func:`declared`."""
     writer = _Writer(registry, version, mount)
@@ -99,10 +111,12 @@ def document(
     for action in declared(registry) if actions is None else actions:
         for endpoint in action.endpoints(registry):
             writer.action(endpoint, action)
+    for route in registry.services.values():
+        writer.service(route)
     return writer.finish()
 
 
-def declared(registry: Registry) -> list[Action]:
+def declared(registry: Registry) -> list[ActionRoute]:
     """Returns the actions of every package, collected by running its includes with a throwaway Configurator."""
     config = Configurator()
     config.registry.netinv = registry
@@ -110,24 +124,11 @@ def declared(registry: Registry) -> list[Action]:
     config.include("netinv_core.http.pipeline")
     config.include("netinv_core.http.actions")
     config.include("netinv_core.http.query_views")
+    config.include("netinv_core.http.services")
     for app in registry.apps.values():
         for module in app.includes:
             config.include(module)
     return actions_of(config.registry)
-
-
-def object_schema(
-    shape: Callable[[Field], Schema],
-    included: Iterable[Field],
-    required: Iterable[str],
-    absent: Collection[str] = (),
-) -> Schema:
-    """Returns the schema of an object with the fields ``included``, except those in ``absent``."""
-    properties = {field.name: shape(field) for field in included if field.name not in absent}
-    schema: Schema = {"type": "object", "properties": properties}
-    if required_names := [name for name in required if name in properties]:
-        schema["required"] = required_names
-    return schema
 
 
 class _Writer:
@@ -142,6 +143,7 @@ class _Writer:
             bulk_writes.SCHEMA_NAME: dict(bulk_writes.SCHEMA),
             dry_run.SCHEMA_NAME: dict(dry_run.SCHEMA),
             problems.SCHEMA_NAME: problems.SCHEMA,
+            openapi_types.LABELLED: dict(openapi_types.LABELLED_SCHEMA),
             **ERROR_SCHEMAS,
         }
         self.common = parameters.common(version)
@@ -191,7 +193,7 @@ class _Writer:
             query = self._item_parameters(endpoint) if operation.method == "get" else self._of_write(operation)
             self._offer(endpoint, f"{path}{{id}}/", operation, [self._key(endpoint), *query])
 
-    def action(self, endpoint: Endpoint, action: Action) -> None:
+    def action(self, endpoint: Endpoint, action: ActionRoute) -> None:
         """Adds a route below a resource's items or its list."""
         prefix, keys = ("", parameters.in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
         for method, view in action.views.items():
@@ -210,7 +212,8 @@ class _Writer:
             contents = {media: {"schema": {"type": "string"}} for media in shape.media_types}
             operation["responses"][status].get("content", {}).update(contents)
             if shape.request_body is not None and method != "get":
-                operation["requestBody"] = body_of(self.resolved(shape.request_body, "Request"))
+                body = self.resolved(shape.request_body, "Request")
+                operation["requestBody"] = body_of(some_of(body) if shape.form == "some" else body)
             operation["tags"] = [_tag(endpoint.app.path)]
             operation[PERMISSION] = f"{endpoint.label} {action.permissions[method]}"
             if not (method == "get" or action.on_list or action.read_only):
@@ -222,6 +225,13 @@ class _Writer:
                 read_only=action.read_only,
             )
 
+    def service(self, route: ServiceRoute) -> None:
+        """Adds a service of a package."""
+        for method, found in route.operations.items():
+            shared = (self.resolved, self.common["api_version"])
+            operation = colander_schemas.operation(route.path, method, _ACTION_NAMES[method], found, *shared)
+            self._add(route.path.removeprefix("/api"), method, operation)
+
     # -- parts
 
     def _add(self, path: str, method: str, operation: dict[str, Any], *, read_only: bool = False) -> None:
@@ -231,12 +241,25 @@ class _Writer:
         self.paths.setdefault(path, {})[method] = operation
 
     def resolved(self, ref: SchemaRef, suffix: str = "") -> Schema:
+        """Returns a schema, or a reference to that of a resource whose name ends in ``suffix``."""
+        if isinstance(ref, BodyOf):
+            return self._body_of(ref)
         if isinstance(ref, str):
             endpoint = self.registry.get(ref)
             return component(f"{endpoint.schema_name}{suffix}") if endpoint is not None else _OBJECT
         return dict(ref) if ref is not None else {}
 
-    def _offer(self, endpoint: Endpoint, path: str, operation: Operation, accepted: list[Schema]) -> None:
+    def _body_of(self, body: BodyOf) -> Schema:
+        """Adds the schema of a body; returns a reference to it."""
+        whole = self.schemas[f"{self.registry[body.label].schema_name}Request"]
+        members = {name: schema for name, schema in whole["properties"].items() if name not in body.without}
+        stated = [name for name in whole.get("required", ()) if name in members and name not in body.optional]
+        required = [*body.members, *stated]
+        schema = {**whole, "properties": {**body.members, **members}, "required": required}
+        self.schemas[body.name] = {name: value for name, value in schema.items() if value != []}
+        return component(body.name)
+
+    def _offer(self, endpoint: Endpoint, path: str, operation: DescribedOperation, accepted: list[Schema]) -> None:
         if operation.method != "get" and PERMISSIONS[operation.method.upper()] not in endpoint.resource.writes:
             return
         name = endpoint.schema_name
@@ -281,9 +304,11 @@ class _Writer:
             read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
         )
         if endpoint.resource.of is None:
-            self.schemas[f"Nested{name}"] = object_schema(_nested, nested, [field.name for field in nested])
+            self.schemas[f"Nested{name}"] = object_schema(
+                object_schemas.nested, nested, [field.name for field in nested]
+            )
         if self._is_brief_apart(endpoint):
-            brief = object_schema(_brief, endpoint.brief, [field.name for field in endpoint.brief])
+            brief = object_schema(object_schemas.brief, endpoint.brief, [field.name for field in endpoint.brief])
             brief["properties"][conditional.MEMBER] = conditional.MEMBER_SCHEMA
             self.schemas[f"Brief{name}"] = brief
         self.schemas[f"Paginated{name}List"] = page_of(self._listed(endpoint))
@@ -296,7 +321,9 @@ class _Writer:
         self.schemas[f"{name}Identity"] = identity
         absent = versions.coming(endpoint, version)
         for prefix, required in (("", needed), ("Patched", [])):
-            written = object_schema(_patched if prefix else _written, taken, required, absent)
+            written = object_schema(
+                object_schemas.patched if prefix else object_schemas.written, taken, required, absent
+            )
             self.schemas[f"{prefix}{name}Request"] = versions.as_version(endpoint, version, written)
             self.schemas[f"{prefix}Bulk{name}Request"] = {
                 "allOf": [component(f"{name}Identity"), component(f"{prefix}{name}Request")]
@@ -323,7 +350,7 @@ class _Writer:
     def _key(self, endpoint: Endpoint) -> Schema:
         return self.common["id" if endpoint.key_type is not int else "number"]
 
-    def _of_write(self, operation: Operation) -> list[Schema]:
+    def _of_write(self, operation: DescribedOperation) -> list[Schema]:
         return [] if operation.method == "delete" else [self.common["include"]]
 
     def _item_parameters(self, endpoint: Endpoint) -> list[Schema]:
@@ -353,22 +380,6 @@ class _Writer:
             self.common["offset"],
             *self._shape_parameters(endpoint),
         ]
-
-
-def _brief(field: Field) -> Schema:
-    return field.brief_schema()
-
-
-def _written(field: Field) -> Schema:
-    return field.written_schema()
-
-
-def _patched(field: Field) -> Schema:
-    return field.patched_schema()
-
-
-def _nested(field: Field) -> Schema:
-    return {"nullable": True, "readOnly": True} if field.nested == "null" else field.brief_schema()
 
 
 def _tag(path: str) -> str:

@@ -67,7 +67,7 @@ FORMS: dict[str, Callable[[Schema], Schema]] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Operation:
+class DescribedOperation:
     """Method of a resource's list or item: name in operationIds, and the schemas of body and answer by schema name.
 
     ``form`` is the name pattern of the schema of a multipart body, for resources with uploaded files.
@@ -83,8 +83,8 @@ class Operation:
 
 
 LIST_OPERATIONS = (
-    Operation("get", "list", "List {plural}.", response=_single("Paginated{}List")),
-    Operation(
+    DescribedOperation("get", "list", "List {plural}.", response=_single("Paginated{}List")),
+    DescribedOperation(
         "post",
         "create",
         "Create one of the {plural}, or several.",
@@ -93,25 +93,25 @@ LIST_OPERATIONS = (
         _one_or_list,
         form="{}Form",
     ),
-    Operation(
+    DescribedOperation(
         "put", "bulk_update", "Replace several {plural}.", request_body=_listed("Bulk{}Request"), response=_listed("{}")
     ),
-    Operation(
+    DescribedOperation(
         "patch",
         "bulk_partial_update",
         "Change several {plural}.",
         request_body=_listed("PatchedBulk{}Request"),
         response=_listed("{}"),
     ),
-    Operation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity")),
+    DescribedOperation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity")),
 )
 ITEM_OPERATIONS = (
-    Operation("get", "retrieve", "Read a {title}.", response=component),
-    Operation("put", "update", "Replace a {title}.", "200", _single("{}Request"), component, "{}Form"),
-    Operation(
+    DescribedOperation("get", "retrieve", "Read a {title}.", response=component),
+    DescribedOperation("put", "update", "Replace a {title}.", "200", _single("{}Request"), component, "{}Form"),
+    DescribedOperation(
         "patch", "partial_update", "Change a {title}.", "200", _single("Patched{}Request"), component, "Patched{}Form"
     ),
-    Operation("delete", "destroy", "Delete a {title}.", "204"),
+    DescribedOperation("delete", "destroy", "Delete a {title}.", "204"),
 )
 
 

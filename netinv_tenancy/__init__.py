@@ -33,11 +33,11 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Any]:
 
     The import is local: only :mod:`netinv_extras` calls this hook, so the package is installed whenever it is needed.
     """
-    from netinv_extras.config_contexts.scopes import Scope
+    from netinv_extras.config_contexts.scopes import ContextScope
 
     return [
-        Scope("tenant_groups", "tenancy.tenantgroup", position=90),
-        Scope("tenants", "tenancy.tenant", position=100),
+        ContextScope("tenant_groups", "tenancy.tenantgroup", position=90),
+        ContextScope("tenants", "tenancy.tenant", position=100),
     ]
 
 

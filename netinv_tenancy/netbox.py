@@ -9,7 +9,7 @@ from netinv_core.importing.dump import Declaration, Dump, Folded, Key, Source, c
 
 ASSIGNMENT, CONTACT, ROLE, GROUP = (f"tenancy.contact{part}" for part in ("assignment", "", "role", "group"))
 OF_CONTACT = ("name", "title", "phone", "email", "address", "link", "description", "comments")
-UNUSED = "no object has such a contact: there are no contacts of their own here"
+UNUSED = "no object has such a contact: install netinv-contacts to import it"
 
 
 def _owner(dump: Dump, key: Any) -> Key:

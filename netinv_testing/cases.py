@@ -99,6 +99,8 @@ class Case:
         for field in self.endpoint.writable.values():
             if field.name in versions.absent(self.endpoint, versions.NEWEST):
                 continue
+            if getattr(field, "attribute", "") == "custom_field_data":
+                continue  # holds the values of custom fields that other tests define, which custom_fields shows
             plain = isinstance(field, fields.Value | fields.Reference | fields.ToMany | fields.ContentTypeList)
             if plain and not any(field.name in pair for pair in generic_pairs(self.endpoint)):
                 try:

@@ -13,7 +13,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 import orjson
@@ -45,9 +45,19 @@ Permission = tuple[Any, ...]
 class Unique:
     """Numbers and words that nothing else in the database has; ``unique()`` gives a word fit for names and slugs."""
 
+    _prefixes: ClassVar[set[str]] = set()
+
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
-        self._prefix = f"t{secrets.token_hex(2)}"
+        self._prefix = self._new_prefix()
+
+    @classmethod
+    def _new_prefix(cls) -> str:
+        """A random prefix that no other object of the process has: hundreds of services share one database."""
+        while (prefix := f"t{secrets.token_hex(2)}") in cls._prefixes:
+            pass
+        cls._prefixes.add(prefix)
+        return prefix
 
     def __call__(self) -> str:
         return f"{self._prefix}x{self.number():05d}"

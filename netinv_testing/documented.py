@@ -12,8 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 import jsonschema_rs
 import orjson
 
+from netinv_core.caches import BoundedCache
 from netinv_core.http import sparse_fields, versions
-from netinv_core.http.actions import Action
+from netinv_core.http.actions import ActionRoute
 from netinv_core.http.list_formats import formats_of_packages
 from netinv_core.types import Registry
 from netinv_openapi import documents
@@ -28,12 +29,10 @@ Schema = dict[str, Any]
 class Documented:
     """The documents of every version of a service, each made when an answer of its version is first compared."""
 
-    def __init__(self, registry: Registry, actions: list[Action]) -> None:
+    def __init__(self, registry: Registry, actions: list[ActionRoute]) -> None:
         self._registry = registry
         self._actions = actions
-        self.document = functools.cache(self._document)
-        self._paths = functools.cache(self._patterns)
-        self._validator = functools.cache(self._compiled)
+        self._cache = BoundedCache[Any]("OpenAPI documents", 10_000)
 
     def check(self, method: str, url: str, response: Any) -> None:
         """Insists that an answer is one that the document describes; a path that it leaves out has no success."""
@@ -69,6 +68,21 @@ class Documented:
         """Insists that a body is as the schema called ``name`` describes it; it may have further members."""
         self._insist(version, name, {"$ref": f"#/components/schemas/{name}"}, value, closed=False)
 
+    def describes_body(self, version: str, method: str, path: str) -> bool:
+        """True where the document describes the body of a request to a path below ``/api``."""
+        return "requestBody" in self._operation(version, method, path)
+
+    def takes(self, version: str, method: str, path: str, body: Any) -> None:
+        """Insists that the body of a request is as the document describes it, with no further members."""
+        content = self._operation(version, method, path)["requestBody"]["content"]
+        self._insist(version, f"{method} {path}", content[versions.JSON]["schema"], body, whole=True)
+
+    def _operation(self, version: str, method: str, path: str) -> Schema:
+        template = self._template(version, urlsplit(path).path.removeprefix(PREFIX))
+        assert template is not None, f"{path} is not described"
+        operation: Schema = self.document(version)["paths"][template][method.lower()]
+        return operation
+
     def _insist(
         self, version: str, title: str, schema: Schema, value: Any, *, closed: bool = True, whole: bool = True
     ) -> None:
@@ -87,16 +101,28 @@ class Documented:
             (template for template, pattern in patterns.items() if "{" in template and pattern.fullmatch(path)), None
         )
 
-    def _document(self, version: str) -> dict[str, Any]:
-        return documents.document(self._registry, version, self._actions)
+    def document(self, version: str) -> dict[str, Any]:
+        """The document of a version."""
+        make = functools.partial(documents.document, self._registry, version, self._actions)
+        document: dict[str, Any] = self._cache.get_or_make(version, make)
+        return document
 
-    def _patterns(self, version: str) -> dict[str, re.Pattern[str]]:
-        paths = self.document(version)["paths"]
-        return {path: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))) for path in paths}
+    def _paths(self, version: str) -> dict[str, re.Pattern[str]]:
+        def make() -> dict[str, re.Pattern[str]]:
+            paths = self.document(version)["paths"]
+            return {path: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))) for path in paths}
+
+        patterns: dict[str, re.Pattern[str]] = self._cache.get_or_make(("paths", version), make)
+        return patterns
 
     def _resolved(self, version: str, answer: dict[str, Any] | None) -> dict[str, Any] | None:
         name = str((answer or {}).get("$ref", "")).rpartition("/")[2]
         return self.document(version)["components"]["responses"][name] if name else answer
+
+    def _validator(self, version: str, text: bytes, closed: bool, whole: bool) -> jsonschema_rs.Validator:
+        make = functools.partial(self._compiled, version, text, closed, whole)
+        validator: jsonschema_rs.Validator = self._cache.get_or_make((version, text, closed, whole), make)
+        return validator
 
     def _compiled(self, version: str, text: bytes, closed: bool, whole: bool) -> jsonschema_rs.Validator:
         """The validator of a schema, given as JSON: operations whose answers are alike share it."""

@@ -4,7 +4,7 @@
 reads takes them instead of new ones (``population.objects(endpoint, 5)``); who changes or deletes an object makes it
 with
 :class:`Samples <netinv_testing.samples.Samples>`. Objects are read again each time, since other tests may add
-custom fields to their representations.
+custom fields to their representations. In place of one that a test deleted there is a new one.
 """
 
 from __future__ import annotations
@@ -43,23 +43,33 @@ class Population:
         members = self._members_of(endpoint)
         if not endpoint.resource.writable:
             return members.samples.make_many(endpoint, count)
+        found = self._read(endpoint, members.ids)
+        members.ids = [key for key in members.ids if key in found]
         if (missing := count - len(members.ids)) > 0:
-            members.ids += [item["id"] for item in members.samples.make_many(endpoint, missing)]
-        return self._read(endpoint, members.ids[:count])
+            made = [item["id"] for item in members.samples.make_many(endpoint, missing)]
+            members.ids += made
+            found |= self._read(endpoint, made)
+        return [found[key] for key in members.ids[:count]]
 
     def filled(self, endpoint: Endpoint, make: Callable[[], Item]) -> Item:
-        """The object of a resource that has a value in every field, made by ``make`` the first time."""
+        """The object of a resource that has a value in every field, made by ``make`` the first time, and again where
+        a test deleted it.
+        """
         members = self._members_of(endpoint)
-        if members.filled_id is None:
+        found = self._read(endpoint, [members.filled_id] if members.filled_id is not None else [])
+        if not found:
             members.filled_id = make()["id"]
-        return self._read(endpoint, [members.filled_id])[0]
+            found = self._read(endpoint, [members.filled_id])
+        return found[members.filled_id]
 
     def _members_of(self, endpoint: Endpoint) -> _Members:
         if endpoint.label not in self._members:
             self._members[endpoint.label] = _Members(Samples(self._service))
         return self._members[endpoint.label]
 
-    def _read(self, endpoint: Endpoint, ids: list[Any]) -> list[Item]:
+    def _read(self, endpoint: Endpoint, ids: list[Any]) -> dict[Any, Item]:
+        """The objects that are there, by id."""
+        if not ids:
+            return {}
         shown = self._service.api.get(endpoint.path, {"id": ids, "limit": len(ids)})["results"]
-        by_id = {item["id"]: item for item in shown}
-        return [by_id[key] for key in ids]
+        return {item["id"]: item for item in shown}

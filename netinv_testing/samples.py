@@ -1,7 +1,8 @@
 """Valid bodies for any resource, made from its fields: what is required, references created along the way.
 
 Where a field's type does not suggest a value, :attr:`Resource.example <netinv_core.resource.Resource>` does: a value, a
-function of a number that no other sample has, or ``...`` for an optional field that is to be filled as if it were
+function of a number that no other sample has (the functions of one body get the same), or ``...`` for an optional field
+that is to be filled as if it were
 required. Values that depend on the database are in :attr:`Service.examples <netinv_testing.client.Service>`.
 """
 
@@ -55,7 +56,10 @@ class Samples:
         ]
         pairs = generic_pairs(endpoint)
         paired = {name for pair in pairs for name in pair}
-        members = {field.name: self.value(endpoint, field) for field in filled if field.name not in paired}
+        number = self.unique.number()
+        members = {
+            field.name: self.value(endpoint, field, number=number) for field in filled if field.name not in paired
+        }
         for pair in pairs:
             if any(field.name in pair for field in filled):
                 target = self._named(endpoint, pair[0])
@@ -124,17 +128,17 @@ class Samples:
             name: [owner.label] for name in _types_of(target) if accepts(target, target.fields[name], [owner.label])
         }
 
-    def value(self, endpoint: Endpoint, field: Field, *, another: bool = False) -> Any:
+    def value(self, endpoint: Endpoint, field: Field, *, another: bool = False, number: int | None = None) -> Any:
         """A value for a field; ``another`` than the one that samples usually have.
 
+        :param number: what a function of the resource's ``example`` gets
         :raises NoSample: when none is known
         """
-        number = self.unique.number()
         example = self._example(endpoint).get(field.name, ...)
         if example is NEW_OBJECT and isinstance(field, fields.Reference | fields.ToMany):
             return self._reference(endpoint, field, another=True)
         if example is not ...:
-            return example(number) if callable(example) else example
+            return example(self.unique.number() if number is None else number) if callable(example) else example
         if isinstance(field, fields.Choice):
             values = [value for value, _ in field.choices.items if value != ""]
             return values[-1 if another else 0]
@@ -146,7 +150,7 @@ class Samples:
             return self._reference(endpoint, field, another=another)
         if getattr(field, "node", None) is None:
             raise NoSample(f"{endpoint.label}.{field.name} needs an example")
-        return self._parsed(endpoint, field, number, another=another)
+        return self._parsed(endpoint, field, self.unique.number(), another=another)
 
     def _reference(self, endpoint: Endpoint, field: fields.Reference | fields.ToMany, *, another: bool) -> Any:
         target = field.target
@@ -166,7 +170,7 @@ class Samples:
             item = self.shared(target, endpoint, field.name if field.name in alike[1:] else "")
         if isinstance(field, fields.Status):
             return item["slug"]
-        return item["id"] if single else [item[getattr(field, "by", None) or "id"]]
+        return field.of_items([item[field.by or "id"]]) if isinstance(field, fields.ToMany) else item["id"]
 
     def _status(self, target: Endpoint, owner: Endpoint, field: fields.Status, *, another: bool) -> dict[str, Any]:
         """A status of the service that objects of ``owner`` may have; ``another`` is not the one of new samples."""

@@ -20,6 +20,7 @@ from netinv_core.errors import Conflict, Denied, NotFound
 from netinv_core.fields import Reference, Status, ToMany, generic_pairs
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import CASCADE, column_info
+from netinv_core.read.names import recorded_name
 from netinv_core.write.delete import generic_cascades
 from netinv_undo.differences import is_equal, members
 
@@ -86,6 +87,11 @@ class NetChange:
     def name(self) -> str:
         """The name of the object in the change log."""
         return str(self.records[-1].object_repr)
+
+    @property
+    def name_in_context(self) -> str:
+        """The name of the object on pages that do not show what it belongs to."""
+        return recorded_name(self.endpoint, self.before, self.after, self.name)
 
     def changed_names(self) -> list[str]:
         """The members of the representation that the change changed and that are to be undone."""
@@ -216,7 +222,7 @@ def links_of(endpoint: Endpoint, representation: Mapping[str, Any]) -> Iterator[
         if isinstance(field, Reference):
             yield Link(name, identity_of(field, value), field.nullable and not field.required)
         elif isinstance(field, ToMany):
-            for item in value or ():
+            for item in field.items_of(value):
                 yield Link(name, identity_of(field, item), True)
     for type_name, id_name in generic_pairs(endpoint):
         if representation.get(id_name):

@@ -19,6 +19,7 @@ from netinv_core.db.engine import as_stored, in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
+from netinv_core.write import trees
 from netinv_undo.differences import field_of, is_equal, is_own, members
 from netinv_undo.later_changes import LaterChanges
 from netinv_undo.net_changes import NetChange
@@ -83,6 +84,7 @@ class _Examination:
     def __init__(self, uow: UnitOfWork, changes: Sequence[NetChange]) -> None:
         self.refusals = Refusals()
         self._current: dict[tuple[str, uuid.UUID], Mapping[str, Any]] = {}
+        trees.lock_whole(uow, {change.endpoint for change in changes})
         for action in (CREATE, UPDATE, DELETE):
             for endpoint, group in by_endpoint(c for c in changes if c.action == action).items():
                 self._load(uow, endpoint, [change.key for change in group], action)
@@ -119,6 +121,8 @@ class _Examination:
             self.refusals.add(change, WHOLE, NOT_OFFERED.format(_WORDS[permission]))
         elif change.action == DELETE:
             return self._examine_deletion(change, current)
+        elif current is None and change.action == UPDATE and not self._writable(endpoint, change.changed_names()):
+            return Restoration(change, {}, {})  # there was nothing to write
         elif current is None:
             later = self._later.of_object(endpoint.label, change.key, DELETE)
             self.refusals.add(change, WHOLE, GONE, later)

@@ -7,7 +7,7 @@ those that may be empty are written afterwards.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -32,10 +32,16 @@ Values = dict[str, Any]
 
 
 class Recreation:
-    """The creation of deleted objects; ``deferred`` holds the members to write afterwards, by label and id."""
+    """The creation of deleted objects; ``deferred`` holds the members to write afterwards, by label and id.
 
-    def __init__(self, uow: UnitOfWork, restorations: Sequence[Restoration]) -> None:
+    ``advanced`` is called with the number of objects after each part of at most ``most``.
+    """
+
+    def __init__(
+        self, uow: UnitOfWork, restorations: Sequence[Restoration], most: int, advanced: Callable[[int], None]
+    ) -> None:
         self._uow = uow
+        self._most, self._advanced = most, advanced
         self._missing: dict[Identity, Restoration] = {}
         self._aliases: dict[Identity, Identity] = {}
         for item in restorations:
@@ -66,7 +72,10 @@ class Recreation:
         """
         while self._missing:
             for batch in self._next_batches():
-                self._create(batch)
+                for start in range(0, len(batch), self._most):
+                    part = batch[start : start + self._most]
+                    self._create(part)
+                    self._advanced(len(part))
         for endpoint, values_by_id in self._deferred.items():
             update(self._uow, endpoint, values_by_id, [])
 
@@ -183,9 +192,10 @@ def _add_to_lists(
         raise Denied()
     values: dict[uuid.UUID, Values] = {}
     for key, representation in current.items():
-        listed = field.to_body(representation[field.name])
+        listed = field.items_of(field.to_body(representation[field.name]))
         restored = [_item(field, item) for item in items_by_owner[str(key)]]
-        values[key] = {field.name: [*listed, *(one for one in restored if one not in map(str, listed))]}
+        items = [*listed, *(one for one in restored if one not in map(str, listed))]
+        values[key] = {field.name: field.of_items(items)}
     update(uow, owner, values, [])
 
 

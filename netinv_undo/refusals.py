@@ -69,7 +69,10 @@ _OBJECT = {
 
 
 class RevertRefused(Conflict):
-    """409: later changes, or rules, stand against the undo of a change."""
+    """409: later changes, or rules, stand against the undo of a change.
+
+    ``names`` are the names in context of the objects of the body; blank for reasons that name none.
+    """
 
     body_schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -79,6 +82,7 @@ class RevertRefused(Conflict):
 
     def __init__(self, reasons: Mapping[NetChange | None, Sequence[Reason]]) -> None:
         RequestError.__init__(self, {"detail": REFUSED, "objects": [_entry(*item) for item in reasons.items()]})
+        self.names = [change.name_in_context if change is not None else "" for change in reasons]
 
 
 def _entry(change: NetChange | None, reasons: Sequence[Reason]) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """Revert of a change, or of all changes of a request, in the transaction of a unit of work.
 
-Deleted objects are created again, then updates are undone, then created objects are deleted. Everything is written
-with the permissions and the rules that apply to clients, and recorded as changes of the unit of work.
+Deleted objects are created again, updates are undone, created objects are deleted, in the order of
+:mod:`netinv_undo.ordering`. Everything is written with the permissions and the rules that apply to clients, and
+recorded as changes of the unit of work.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -22,19 +23,22 @@ from netinv_core.read.plans import plan_of
 from netinv_core.write.delete import children_first, delete
 from netinv_undo.net_changes import NetChange, identity_of, load
 from netinv_undo.obstacles import Restoration, by_endpoint, examine
+from netinv_undo.ordering import divided, held, made_after
 from netinv_undo.recreation import Recreation, restore_memberships, update
 from netinv_undo.refusals import refusal_of
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, UnitOfWork
 
+MAX_PART = 250  # objects that are written between two steps of the progress
 # What the undo of an action does to the object.
 DONE = {CREATE: DELETE, UPDATE: UPDATE, DELETE: CREATE}
 
 
 @dataclasses.dataclass(frozen=True)
 class RevertedObject:
-    """An object that a revert wrote: the action, its representation now, and the members that were not restored.
+    """An object that a revert wrote: the action, its name in the change log and that in context, its
+    representation now, and the members that were not restored.
 
     ``changes`` are the ids of the records that were undone, ``not_restored`` the reasons by member.
     """
@@ -43,29 +47,33 @@ class RevertedObject:
     key: uuid.UUID
     action: str
     name: str
+    name_in_context: str
     changes: Sequence[uuid.UUID]
     representation: dict[str, Any] | None
     not_restored: Mapping[str, str]
 
 
-def revert(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: bool = False) -> list[RevertedObject]:
+def revert(
+    uow: UnitOfWork,
+    change_id: uuid.UUID,
+    *,
+    whole_request: bool = False,
+    advance: Callable[[int, int], None] | None = None,
+) -> list[RevertedObject]:
     """Undoes a change, with ``whole_request`` all changes of its request; returns the objects that were written.
+    ``advance`` is called between its parts with the number of objects that are done, and that of all.
 
     The number of statements depends on the number of models and on the depth of references, not on that of objects.
+    With ``advance``, objects are created and deleted in parts of :data:`MAX_PART`, each of which takes the same number.
 
     :raises NotFound: for a change that does not exist or that the user may not view
     :raises Denied: without permission to create, change or delete one of the objects
     :raises RevertRefused: with the reasons by object and field, when later changes, references or rules stand against
         it
     """
-    restorations = examine(uow, load(uow, change_id, whole_request=whole_request))
-    by_action: dict[str, list[Restoration]] = {CREATE: [], UPDATE: [], DELETE: []}
-    for item in restorations:
-        by_action[item.change.action].append(item)
-    Recreation(uow, by_action[DELETE]).run()
-    _undo_updates(uow, by_action[UPDATE])
-    restore_memberships(uow, by_action[DELETE])
-    _delete(uow, [item.change for item in by_action[CREATE]])
+    changes = load(uow, change_id, whole_request=whole_request)
+    restorations = write(uow, changes, advance)
+    uow.registry.hooks.netinv_reverted(uow=uow, changes=changes)
     written = _representations(uow, [item.change for item in restorations])
     return [
         RevertedObject(
@@ -73,6 +81,7 @@ def revert(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: bool = False
             item.change.key,
             DONE[item.change.action],
             item.change.name,
+            item.change.name_in_context,
             [record.id for record in item.change.records],
             written.get(item.change),
             item.not_restored,
@@ -81,30 +90,102 @@ def revert(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: bool = False
     ]
 
 
-def _undo_updates(uow: UnitOfWork, restorations: Sequence[Restoration]) -> None:
-    """Writes the former values: the last changed model first."""
-    restoration_of = {item.change: item for item in restorations}
-    for endpoint, changes in by_endpoint(reversed(list(restoration_of))).items():
-        update(uow, endpoint, {change.key: dict(restoration_of[change].values) for change in changes}, changes)
+def write(
+    uow: UnitOfWork, changes: Sequence[NetChange], advance: Callable[[int, int], None] | None = None
+) -> list[Restoration]:
+    """Undoes net changes; returns what was written. The errors are those of :func:`revert`."""
+    restorations = examine(uow, changes)
+    _Undo(uow, restorations, advance).run()
+    return restorations
 
 
-def _delete(uow: UnitOfWork, changes: Sequence[NetChange]) -> None:
-    """Deletes created objects, children before parents; those that the deletion of another one includes go with it."""
+class _Undo:
+    """The writes of an undo, in their order."""
+
+    def __init__(
+        self, uow: UnitOfWork, restorations: Sequence[Restoration], advance: Callable[[int, int], None] | None
+    ) -> None:
+        self._uow = uow
+        self._restoration_of = {item.change: item for item in restorations}
+        self._advance = advance
+        self._most = len(restorations) if advance is None else MAX_PART
+        self._done = 0
+        self._created = self._with_action(CREATE)
+        self._tell()
+
+    def _with_action(self, action: str) -> list[NetChange]:
+        return [change for change in self._restoration_of if change.action == action]
+
+    def _advanced(self, count: int) -> None:
+        self._done += count
+        if count:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._advance is not None:
+            self._advance(self._done, len(self._restoration_of))
+
+    def run(self) -> None:
+        """Writes everything."""
+        deleted = self._with_action(DELETE)
+        restorations = [self._restoration_of[change] for change in deleted]
+        early, late = divided(self._with_action(UPDATE), deleted)
+        first = made_after(self._created, deleted)
+        self._delete(first, [*early, *late])
+        self._undo_updates(early)
+        self._delete(first, late)
+        Recreation(self._uow, restorations, self._most, self._advanced).run()
+        self._undo_updates(late)
+        restore_memberships(self._uow, restorations)
+        self._delete(self._created, [])
+
+    def _undo_updates(self, updates: Sequence[NetChange]) -> None:
+        """Writes the former values: the last changed model first."""
+        for endpoint, changes in by_endpoint(reversed(updates)).items():
+            values = {change.key: dict(self._restoration_of[change].values) for change in changes}
+            update(self._uow, endpoint, values, changes)
+            self._advanced(len(changes))
+
+    def _delete(self, changes: Sequence[NetChange], updates: Sequence[NetChange]) -> None:
+        """Deletes those created objects that are not held by updates that are still to be undone."""
+        kept, there = held(self._created, updates), set(self._created)
+        chosen = [change for change in changes if change in there and change.identity not in kept]
+        changed = set(chosen)
+        self._created = [change for change in self._created if change not in changed]
+        self._advanced(len(chosen) - _delete(self._uow, chosen, self._most, self._advanced))
+
+
+def _delete(uow: UnitOfWork, changes: Sequence[NetChange], most: int, advanced: Callable[[int], None]) -> int:
+    """Deletes created objects, children before parents; those that the deletion of another one includes go with it.
+
+    At most so many objects of a model go at once, the last created first; returns the number of those that were told.
+    """
+    told = 0
     created = {change.identity for change in changes}
     groups = by_endpoint(change for change in changes if not _goes_with_another(change, created))
     endpoints = {endpoint.label: endpoint for endpoint in groups}
     for label in children_first(uow.registry, endpoints):
-        endpoint, group = endpoints[label], groups[endpoints[label]]
-        clause = in_parameter(uow.registry.dialect, endpoint.table.c.id)
-        statement = sa.select(endpoint.table.c.id).where(clause)
-        keys = set(uow.execute(statement, {"keys": [change.key for change in group]}).scalars())
-        remaining = [change for change in group if change.key in keys]
-        try:
-            delete(uow, endpoint, [{"id": str(change.key)} for change in remaining])
-        except RequestError as error:
-            if isinstance(error, Denied):
-                raise
-            raise refusal_of(error, remaining) from error
+        group = list(groups[endpoints[label]])
+        while group:
+            group, part = group[:-most], group[-most:]
+            _delete_part(uow, endpoints[label], part)
+            told += len(part)
+            advanced(len(part))
+    return told
+
+
+def _delete_part(uow: UnitOfWork, endpoint: Endpoint, group: Sequence[NetChange]) -> None:
+    """Deletes those of the objects that are still there."""
+    clause = in_parameter(uow.registry.dialect, endpoint.table.c.id)
+    statement = sa.select(endpoint.table.c.id).where(clause)
+    keys = set(uow.execute(statement, {"keys": [change.key for change in group]}).scalars())
+    remaining = [change for change in group if change.key in keys]
+    try:
+        delete(uow, endpoint, [{"id": str(change.key)} for change in remaining])
+    except RequestError as error:
+        if isinstance(error, Denied):
+            raise
+        raise refusal_of(error, remaining) from error
 
 
 def _goes_with_another(change: NetChange, created: set[tuple[str, str]]) -> bool:

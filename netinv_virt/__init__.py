@@ -11,12 +11,12 @@ from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import related
-from netinv_core.read.search import Match, SearchProvider
+from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.resource import count_of
 from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, UnitOfWork
 from netinv_core.write.referring_rules import ReadingRule
 from netinv_dcim.searching import mac_matches
-from netinv_extras.config_contexts.scopes import Scope
+from netinv_extras.config_contexts.scopes import ContextScope
 from netinv_virt import nautobot2, netbox
 from netinv_virt.clusters import (
     HOST_READS,
@@ -82,23 +82,23 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
-def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
+def netinv_context_scopes(registry: Registry) -> Iterable[ContextScope]:
     """Returns the config context scopes: clusters, cluster groups, and the attributes of virtual machines."""
     return [
-        Scope(
+        ContextScope(
             "cluster_groups",
             "virtualization.clustergroup",
             {DEVICE: "cluster.group", MACHINE: "cluster.group"},
             position=70,
         ),
-        Scope("clusters", "virtualization.cluster", {DEVICE: "cluster", MACHINE: "cluster"}, position=80),
-        Scope("regions", paths={MACHINE: "cluster.site.region"}),
-        Scope("sites", paths={MACHINE: "cluster.site"}),
-        Scope("locations", paths={MACHINE: "cluster.location"}),
-        Scope("roles", paths={MACHINE: "role"}),
-        Scope("platforms", paths={MACHINE: "platform"}),
-        Scope("tenant_groups", paths={MACHINE: "tenant.group"}),
-        Scope("tenants", paths={MACHINE: "tenant"}),
+        ContextScope("clusters", "virtualization.cluster", {DEVICE: "cluster", MACHINE: "cluster"}, position=80),
+        ContextScope("regions", paths={MACHINE: "cluster.site.region"}),
+        ContextScope("sites", paths={MACHINE: "cluster.site"}),
+        ContextScope("locations", paths={MACHINE: "cluster.location"}),
+        ContextScope("roles", paths={MACHINE: "role"}),
+        ContextScope("platforms", paths={MACHINE: "platform"}),
+        ContextScope("tenant_groups", paths={MACHINE: "tenant.group"}),
+        ContextScope("tenants", paths={MACHINE: "tenant"}),
     ]
 
 
@@ -117,3 +117,17 @@ def _of_mac_address(uow: UnitOfWork, text: str) -> Iterable[Match]:
 def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
     """Recognises the MAC addresses of virtual machines' interfaces in searches."""
     return [SearchProvider("MAC address of virtual machines", 10, _of_mac_address)]
+
+
+@hookimpl
+def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds the actions that enable and disable interfaces."""
+    from netinv_virt.web import enabling
+
+    return enabling.actions_of(endpoint)
+
+
+@hookimpl
+def netinv_web_includes(registry: Registry) -> Iterable[str]:
+    """Adds the pages of these actions."""
+    return ["netinv_virt.web.enabling"]

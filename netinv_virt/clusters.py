@@ -24,7 +24,7 @@ from netinv_tenancy.tenants import Tenant, tenant_filters
 
 
 class ClusterType(Organizational):
-    """Technology of clusters: a hypervisor, a cloud."""
+    """The technology of a cluster: a hypervisor, a cloud."""
 
     __tablename__ = "virtualization_cluster_type"
 

@@ -99,7 +99,18 @@ interfaces = Resource(
     ],
     versions=[status_since_1_4],
     presentation=Presentation(
-        columns=["virtual_machine", "status", "enabled", "mac_address", "mtu", "description"],
+        columns=[
+            "virtual_machine",
+            "status",
+            "enabled",
+            "addresses",
+            "untagged_vlan",
+            "tagged_vlans",
+            "mac_address",
+            "mtu",
+            "description",
+        ],
+        nested_below=["parent_interface", "bridge"],
         facets=["status", "enabled"],
         depends_on={
             "parent_interface": {"virtual_machine": "virtual_machine_id"},

@@ -69,8 +69,8 @@ class VirtualMachine(Primary):
     primary_ip4_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True)
     primary_ip6_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True)
     vcpus: Mapped[int | None] = integer(0, MAX_SMALL, label="VCPUs")
-    memory: Mapped[int | None] = integer(0, MAX_LARGE, label="Memory (MB)")
-    disk: Mapped[int | None] = integer(0, MAX_LARGE, label="Disk (GB)")
+    memory: Mapped[int | None] = integer(0, MAX_LARGE, label="Memory", unit="MB")
+    disk: Mapped[int | None] = integer(0, MAX_LARGE, label="Disk", unit="GB")
     comments: Mapped[Comments]
     local_context_data: Mapped[Any | None] = json_document()
     local_context_schema_id: Mapped[Ref | None] = foreign_key(
@@ -112,6 +112,11 @@ virtual_machines = Resource(
         counted=True,
         columns=["status", "cluster", "role", "tenant", "vcpus", "memory", "disk", "primary_ip"],
         facets=["status", "cluster", "role", "tenant", "platform"],
+        hidden=["primary_ip"],  # one of the two addresses
+        limits={
+            name: {"virtual_machine_id": "{id}", "family": family}
+            for name, family in (("primary_ip4", "4"), ("primary_ip6", "6"))
+        },
     ),
 )
 

@@ -26,7 +26,7 @@ class Progress(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
+class BackgroundTask:
     """Work of a page: ``run(uow, arguments, progress)`` does it in one transaction, with the permissions of the user
     who asked for it, and returns a sentence about the outcome. ``name`` is where it is defined:
     ``package.module:NAME``.
@@ -38,7 +38,7 @@ class Task:
 
 
 @dataclasses.dataclass(frozen=True)
-class State:
+class RunState:
     """The state of a run: ``title`` is a word for it; ``done`` of ``total`` items are done; ``outcome`` is the sentence
     of the task. ``path`` leads to more about the run, ``changes`` to what it has changed.
     """
@@ -57,10 +57,10 @@ class State:
 class Background(Protocol):
     """The part of a package that runs tasks. Runs are known to the users who asked for them alone."""
 
-    def start(self, uow: UnitOfWork, task: Task, arguments: Arguments) -> str | None:
+    def start(self, uow: UnitOfWork, task: BackgroundTask, arguments: Arguments) -> str | None:
         """Asks for a run; returns its id, ``None`` when tasks cannot be run."""
 
-    def state(self, uow: UnitOfWork, run: str) -> State | None:
+    def state(self, uow: UnitOfWork, run: str) -> RunState | None:
         """The state of a run; ``None`` for one that is not known."""
 
     def cancel(self, uow: UnitOfWork, run: str) -> bool:
@@ -75,7 +75,7 @@ def background_of(registry: Registry) -> Background | None:
     return found[0] if found else None
 
 
-def task_named(name: str) -> Task:
+def task_named(name: str) -> BackgroundTask:
     """The task of a name.
 
     :raises LookupError: when there is none
@@ -85,6 +85,6 @@ def task_named(name: str) -> Task:
         task = getattr(importlib.import_module(module), attribute, None)
     except ImportError:
         task = None
-    if not isinstance(task, Task) or task.name != name:
+    if not isinstance(task, BackgroundTask) or task.name != name:
         raise LookupError(f"There is no task {name}.")
     return task

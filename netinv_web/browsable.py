@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+import orjson
 from pyramid.renderers import render
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth.security_policy import AUTHENTICATED
-from netinv_core.http import versions
+from netinv_core.http import subrequests, versions
 from netinv_core.http.methods import PERMISSIONS, UNSAFE_METHODS
-from netinv_core.http.mount import KEY as MOUNT
 from netinv_core.http.request_uow import negotiation_of
 from netinv_core.http.serialization import dumps_within
 from netinv_core.http.traversal import Collection, Item
@@ -32,7 +32,7 @@ from netinv_web.api_forms import Composition, form_for, resource_at
 from netinv_web.forms.form import CONTROLS
 from netinv_web.json_markup import markup_of
 from netinv_web.menu import may
-from netinv_web.pages import POLICY, form_of, local_path, page
+from netinv_web.pages import POLICY, form_of, form_text, local_path, page
 from netinv_web.paths import object_path, page_path
 
 TEMPLATE = "netinv_web:templates/browsable.jinja2"
@@ -41,17 +41,7 @@ BAD_REQUEST = 400  # HTTP status, the first of errors
 SEND_PATH = "/api-request/"
 HEADERS = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY}
 SHOWN_HEADERS = ("Allow", "API-Version", "Content-Type", "Location", "Retry-After", "Vary")
-# What the subrequest has of the browser's request.
-COPIED = (
-    "HTTP_COOKIE",
-    "HTTP_ORIGIN",
-    "HTTP_SEC_FETCH_SITE",
-    "HTTP_HOST",
-    "HTTP_USER_AGENT",
-    "REMOTE_ADDR",
-    "wsgi.url_scheme",
-    MOUNT,
-)
+CREDENTIALS = ("HTTP_COOKIE", "HTTP_ORIGIN", "HTTP_SEC_FETCH_SITE")  # of browsers
 EMPTY_VALUES: dict[str, Any] = {"boolean": False, "integer": 0, "field": None, "list": []}
 
 
@@ -64,7 +54,7 @@ class Editor:
 
 
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class ShownAnswer:
     """An answer of the API as the template shows it."""
 
     status: int
@@ -84,7 +74,7 @@ def render_answer(request: Request, body: Any, status: int) -> tuple[bytes, Mapp
     headers = {"Allow": negotiation.allow, "API-Version": negotiation.api_version, "Content-Type": versions.JSON}
     location = request.response.headers.get("Location")
     headers |= {"Location": location} if location else {}
-    answer = Answer(status, sorted(headers.items()), markup_of(data, request.uow.base))
+    answer = ShownAnswer(status, sorted(headers.items()), markup_of(data, request.uow.base))
     values = {
         **_place(request),
         "method": request.method,
@@ -106,7 +96,7 @@ def _place(request: Request) -> dict[str, Any]:
     """The page of the same object or list, versions and formats."""
     context = getattr(request, "context", None)
     is_list = isinstance(context, Collection) and request.path == context.endpoint.path
-    formats = ["json", "csv", "tsv", "yaml"] if is_list else ["json"]
+    formats = ["json", "csv", "tsv", "xlsx", "yaml"] if is_list else ["json"]
     chosen = ("api_version", "format")
     pairs = [(name, value) for name, values in request.uow.query.items() for value in values if name not in chosen]
     return {
@@ -154,7 +144,8 @@ def _first_body(method: str, context: Any, fields: Mapping[str, Any], data: Any)
         body = {name: _written(data[name]) for name in fields if name in data}
     elif isinstance(context, Collection):
         body = [{"id": ""}]
-    return "" if method == "DELETE" and isinstance(context, Item) else json.dumps(body, indent=2, ensure_ascii=False)
+    is_empty = method == "DELETE" and isinstance(context, Item)
+    return "" if is_empty else orjson.dumps(body, option=orjson.OPT_INDENT_2).decode()
 
 
 def _first_value(entry: Mapping[str, Any]) -> Any:
@@ -180,7 +171,8 @@ def _written(value: Any) -> Any:
 def send(request: Request) -> Response:
     """Sends the request of an editor to the API, and shows its answer."""
     posted = form_of(request)
-    path, method, body = local_path(posted.get("_path", "")), posted.get("_method", ""), posted.get("_body", "")
+    path, method, body = (form_text(request, name) for name in ("_path", "_method", "_body"))
+    path = local_path(path)
     problem = "" if path.startswith("/api/") and method in UNSAFE_METHODS else "Choose a method and a path of the API."
     values: dict[str, Any] = {"method": method, "path": path, "problem": problem, "answer": None, "api_form": None}
     if problem:
@@ -194,7 +186,7 @@ def send(request: Request) -> Response:
         body = composition.body
         if composition.failed:
             return page(request, SENT, {**values, "body": "", "api_form": composition.form}, status=422)
-    answer = request.invoke_subrequest(_subrequest(request, path, method, body), use_tweens=True)
+    answer = _sent(request, path, method, body)
     headers = [(name, answer.headers[name]) for name in SHOWN_HEADERS if name in answer.headers]
     is_json = answer.content_type == versions.JSON and answer.body
     failed = answer.status_int >= BAD_REQUEST
@@ -202,22 +194,18 @@ def send(request: Request) -> Response:
         composition.refused(answer.json)
         values["api_form"] = composition.form
     shown = markup_of(answer.json, request.uow.base) if is_json else answer.text if answer.body else ""
-    values |= {"body": body, "answer": Answer(answer.status_int, headers, shown)}
+    values |= {"body": body, "answer": ShownAnswer(answer.status_int, headers, shown)}
     return page(request, SENT, values, status=answer.status_int if failed else 200)
 
 
-def _subrequest(request: Request, path: str, method: str, body: str) -> Request:
-    """The request to the API, with the cookies and the origin of the browser's request."""
+def _sent(request: Request, path: str, method: str, body: str) -> Response:
+    """The answer of the API to a request with the cookies and the origin of the browser's request."""
     if form_of(request).get("_dry_run"):
         path += ("&" if "?" in path else "?") + "dry_run=true"
-    environ = {name: request.environ[name] for name in COPIED if name in request.environ}
-    inner = Request.blank(path, environ, method=method, body=body.strip().encode())
-    inner.headers["Content-Type"] = inner.headers["Accept"] = versions.JSON
-    inner.registry = request.registry
-    return inner
+    return subrequests.send(request, method, path, body.strip().encode(), copied=CREDENTIALS)
 
 
 def includeme(config: Any) -> None:
     """Adds the pages of answers, and the page that sends requests."""
     config.set_netinv_html_renderer(render_answer)
-    config.add_netinv_page(SEND_PATH, send, permission=AUTHENTICATED, methods=["POST"], read_only=True)
+    config.add_netinv_page(SEND_PATH, send, permission=AUTHENTICATED, methods=["POST"], read_only=True, personal=True)

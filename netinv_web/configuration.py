@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -11,12 +12,12 @@ from pyramid.events import BeforeRender
 
 from netinv_core.http.mount import url_of
 from netinv_core.labels import label_of, label_of_name, plural_of, title_of
-from netinv_core.packages import errors_of
+from netinv_core.package_views import include_modules
 from netinv_core.types import Registry
-from netinv_web import cells, extensions, frame, menu, page_size
+from netinv_web import cells, extensions, frame, markup, menu, page_size, presentation_checks, shares
 from netinv_web.auth import sessions
 from netinv_web.forms import controls
-from netinv_web.lists import columns, rows
+from netinv_web.lists import columns
 from netinv_web.objects import snippets
 
 MODULES = (
@@ -28,6 +29,7 @@ MODULES = (
     "netinv_web.home",
     "netinv_web.search",
     "netinv_web.browsable",
+    "netinv_web.forms.pattern_preview",
     "netinv_web.account.pages",
     "netinv_web.system",
     "netinv_web.documentation",
@@ -51,9 +53,7 @@ def includeme(config: Any) -> None:
         config.include(module)
     registry = config.registry.netinv
     for package, modules in registry.call_each("netinv_web_includes", registry=registry):
-        with errors_of(package):
-            for module in modules:
-                config.include(module)
+        include_modules(config, package, modules)
     config.include(DERIVED)
     _check_hooks(registry)
 
@@ -69,6 +69,7 @@ def _check_hooks(registry: Registry) -> None:
     controls.factories_of(registry)
     for endpoint in registry.endpoints.values():
         columns.presentation_of(endpoint)
+    presentation_checks.check(registry)
 
 
 def _templates(config: Any) -> None:
@@ -84,9 +85,12 @@ def _templates(config: Any) -> None:
     config.add_subscriber(_add_frame, BeforeRender)
 
 
+NUMBER = "{:,}".format  # filter ``number``: a number in groups of thousands
+
+
 def _shown(value: Any) -> str:
     """Filter ``shown``: a stored text without characters that HTML does not allow, or that change its direction."""
-    return cells.without_controls(value if isinstance(value, str) else str(value))
+    return markup.without_controls(value if isinstance(value, str) else str(value))
 
 
 def _complete_environment(config: Any) -> None:
@@ -95,14 +99,15 @@ def _complete_environment(config: Any) -> None:
     environment.undefined = StrictUndefined
     page_size.bound(environment, config.registry.netinv)
     environment.trim_blocks = environment.lstrip_blocks = True
-    environment.filters |= {"label": label_of_name, "url": _url_of, "shown": _shown}
+    environment.filters |= {"label": label_of_name, "url": _url_of, "shown": _shown, "number": NUMBER}
     environment.globals |= {
         "icon": config.registry.netinv_icons.icon,
         "label_of": label_of,
         "title_of": title_of,
         "plural_of": plural_of,
+        "as_code": snippets.as_code,
     }
-    environment.globals |= {"as_code": snippets.as_code, "table_rows": rows.table_rows}
+    environment.globals["bar"] = functools.partial(shares.bar, config.registry.netinv)
 
 
 @pass_context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -14,14 +15,17 @@ from pyramid.httpexceptions import HTTPForbidden
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.errors import Denied, RequestError, error_text
+from netinv_core.errors import Denied, NotFound, RequestError, error_text
 from netinv_core.http import errors, versions
 from netinv_core.http.mount import url_of
 from netinv_core.http.request_uow import negotiation_of
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.telemetry.log_context import id_of
-from netinv_web import browsable
+from netinv_core.types import Registry
+from netinv_web import browsable, explanations
 from netinv_web.auth import replay, sign_in
 from netinv_web.auth.sessions import CrossSiteRequest, current
+from netinv_web.explanations import Explanation
 from netinv_web.pages import page, see_other
 
 log = logging.getLogger(__name__)
@@ -57,8 +61,15 @@ class BrowserPredicate:
 
 
 def is_page(request: Request) -> bool:
-    """True for a path outside of the API, the media files and the monitoring."""
-    return not request.path.startswith(("/api/", "/media/", "/metrics", "/health"))
+    """True for a path outside of the API, the media files, the monitoring, and what applications serve to programs."""
+    return not request.path.startswith(_program_paths(request.registry.netinv))
+
+
+@cached_in_registry
+def _program_paths(registry: Registry) -> tuple[str, ...]:
+    """The beginnings of paths whose answers are for programs."""
+    paths = [path for app in registry.apps.values() for path in app.program_paths]
+    return ("/api/", "/media/", "/metrics", "/health", *paths)
 
 
 def accepts_html(request: Request) -> bool:
@@ -82,9 +93,17 @@ def refused(error: RequestError, request: Request) -> Response:
     response = errors.refused(error, request)
     if not accepts_html(request):
         return response
-    shown = _page(request, error.status, error_text(error.body))
+    explanation = _explanation(request, error)
+    shown = _page(request, error.status, explanation or error_text(error.body))
     shown.headers.update(error.headers)
     return shown
+
+
+def _explanation(request: Request, error: RequestError) -> Explanation | None:
+    """The explanation of a refusal on its page; ``None`` where its message says all."""
+    if isinstance(error, NotFound):
+        return explanations.of_deletion(request)
+    return explanations.of_permission(request.registry.netinv, error) if isinstance(error, Denied) else None
 
 
 def forbidden(error: HTTPForbidden, request: Request) -> Response:
@@ -103,7 +122,9 @@ def not_found(error: Exception, request: Request) -> Response:
 
 
 def broken(error: Exception, request: Request) -> Response:
-    """500 with an id that is in the log; other answers as in the API (:mod:`netinv_core.http.errors`)."""
+    """500, or 503 where a plugin failed, with an id that is in the log; other answers as in the API
+    (:mod:`netinv_core.http.errors`).
+    """
     of_database = isinstance(error, sa.exc.SQLAlchemyError)
     handler: Callable[[Any, Request], Response] = errors.unavailable if of_database else errors.broken
     response = handler(error, request)
@@ -114,25 +135,32 @@ def broken(error: Exception, request: Request) -> Response:
         if response.status_int == 500
         else response.json["detail"]
     )
-    return _bare_page(response.status_int, detail)
+    has_failed = response.status_int == 503 and "Retry-After" not in response.headers  # a plugin, not the database
+    title = _title(500 if has_failed else response.status_int)
+    return _bare_page(response.status_int, detail, title)
 
 
-def _page(request: Request, status: int, detail: str) -> Response:
+def _page(request: Request, status: int, detail: str | Explanation) -> Response:
+    request.netinv_banners = getattr(request.registry, "netinv_banners", None)  # no view deriver has set them
+    shown = detail if isinstance(detail, Explanation) else Explanation(_title(status), detail)
+    values = {"status": status, **dataclasses.asdict(shown)}
     try:
-        values = {"status": status, "title": TITLES.get(status, "That did not work"), "detail": detail}
         return page(request, TEMPLATE, values, status)
     except Exception:  # the page needs the database for its frame
         log.exception("the page of an error failed on %s", request.path)
-        return _bare_page(status, detail)
+        return _bare_page(status, shown.detail, shown.title)
 
 
-def _bare_page(status: int, detail: str) -> Response:
+def _title(status: int) -> str:
+    return TITLES.get(status, "That did not work")
+
+
+def _bare_page(status: int, detail: str, title: str) -> Response:
     """A page without the frame, which needs no database."""
     text = Markup(
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{0} · netinv</title>'
         '<main><h1>{0}</h1><p>{1}</p><p><a href="{2}">To the home page</a></p></main></html>'
     )
-    title = TITLES.get(status, "That did not work")
     return Response(text.format(title, detail, url_of("/")), status=status, content_type="text/html", charset="utf-8")
 
 

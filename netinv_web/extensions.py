@@ -1,15 +1,12 @@
 """Extensions of pages, which packages return from the hooks of :mod:`netinv_web.hookspecs`.
 
 Hooks without a request are called once, when the service starts; a package with a wrong result is quarantined
-(:mod:`netinv_core.packages`). A function that fails for a request is logged under an id, which is shown in its place;
-the rest of the page stands.
+(:mod:`netinv_core.packages`). A function that fails for a request is logged under an id, which its place shows.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import logging
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +14,18 @@ from markupsafe import Markup
 from pyramid.renderers import render
 from pyramid.request import Request
 
-from netinv_core.errors import Denied
+from netinv_core.errors import Denied, Invalid
 from netinv_core.packages import errors_of
 from netinv_core.registry_cache import cached_in_registry
+from netinv_web.failures import log_failure
+from netinv_web.file_imports import FileImport
+from netinv_web.lists.columns import ListColumn
 from netinv_web.menu import may
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry, UnitOfWork
     from netinv_web.lists.list_query import ListQuery
 
-log = logging.getLogger(__name__)
 Content = Callable[..., Any]
 
 
@@ -35,9 +34,9 @@ class Panel:
     """A panel on the page of an object: ``content(request, endpoint, object)`` returns markup, or ``None`` for no
     panel.
 
-    The object is its representation. ``side`` is ``main`` or ``aside``, or ``head`` for links and buttons beside those
-    of the object, without a heading. ``lazy`` panels are loaded after the page, all in one request.
-    ``template`` is an asset specification; ``content`` then returns the values of the template.
+    The object is its representation. ``side`` is ``main`` or ``aside``, ``lead`` above the fields, or ``head`` for
+    links and buttons beside those of the object, without a heading. ``lazy`` panels are loaded after the page, all in
+    one request. ``template`` is an asset specification; ``content`` then returns the values of the template.
     """
 
     name: str
@@ -75,7 +74,8 @@ class ListTab:
 
     ``preset(object)`` returns the fields that the form for a new object begins with, ``None`` for a list to which
     nothing is added. ``filters(object)`` are those with which the list of the API has the same objects, for the link to
-    it and *as code*. Where no filters do, ``api_path(object)`` may name the path in the API that has them.
+    it and *as code*. Where no filters do, ``api_path(object)`` may name the path in the API that has them. A list that
+    takes long to count is not ``counted`` on every page of the object.
     """
 
     name: str
@@ -86,6 +86,7 @@ class ListTab:
     position: int = 500
     filters: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda item: {}
     api_path: Callable[[Mapping[str, Any]], str] = lambda item: ""
+    counted: bool = True
 
     def label_for(self, item: Mapping[str, Any]) -> str:
         """The label of the resource that is listed on the page of an object."""
@@ -102,7 +103,8 @@ class Action:
     One on a selection is a button in any case, whose page reads the selected rows by
     :func:`netinv_web.bulk.selection.selected`.
     ``permission`` is the action that the user needs on the resource, ``further_permission`` one on another resource, as
-    a pair of a label and an action. ``applies(object)`` selects the objects that have it.
+    a pair of a label and an action. ``applies(object)`` selects the objects that have it. A ``prominent`` one is a
+    button of its own on the page of an object.
     """
 
     name: str
@@ -114,6 +116,38 @@ class Action:
     further_permission: tuple[str, str] | None = None
     icon: str = ""
     applies: Callable[[Any], bool] = lambda item: True
+    prominent: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Spread:
+    """Places of several objects that one form creates by a pattern, such as front ports on the positions of rear ports.
+
+    ``spread(uow, bodies)`` returns the bodies with values of the ``fields`` for each object; it may raise ``Invalid``
+    for the form. ``shown(uow, bodies)`` returns the texts of these fields for the preview, for each object.
+    """
+
+    name: str
+    fields: Sequence[str]
+    spread: Callable[..., list[dict[str, Any]]]
+    shown: Callable[..., Sequence[Sequence[str]]]
+    position: int = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class FormPart:
+    """A part below the form of an object, new or stored: ``content(request, endpoint, form)`` returns markup, or the
+    values of ``template``; ``None``: not shown.
+
+    The part is within the form (:class:`netinv_web.forms.form.Form`), which holds what was entered. A button of it with
+    the name ``_show_again`` and ``data-refreshes="part-<name>"`` asks for the part anew; nothing is written.
+    """
+
+    name: str
+    title: str
+    content: Content
+    template: str = ""
+    position: int = 500
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,10 +180,25 @@ class Snippet:
 
 @dataclasses.dataclass(frozen=True)
 class Banner:
-    """A sentence on top of every page; ``kind`` is ``info``, ``warning`` or ``danger``."""
+    """A sentence on every page; ``kind``: ``info``, ``warning`` or ``danger``; links and buttons: title and path."""
 
     text: str
     kind: str = "info"
+    links: Sequence[tuple[str, str]] = ()
+    buttons: Sequence[tuple[str, str]] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class SaveButton:
+    """A button beside *Save*, for a view deriver; ``instead`` says why there is no *Save*, ``hint`` what it refuses."""
+
+    title: str
+    name: str = ""
+    value: str = ""
+    help: str = ""
+    failure: str = ""
+    instead: str = ""
+    hint: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,6 +262,7 @@ class ActionLink:
     method: str = "GET"
     icon: str = ""
     failure: str = ""
+    prominent: bool = False
 
 
 # Types of the items that hooks return: of those that are called for each resource, and once for the service.
@@ -220,6 +270,10 @@ RESOURCE_HOOKS: Mapping[str, tuple[type, ...]] = {
     "netinv_web_panels": (Panel,),
     "netinv_web_tabs": (Tab, ListTab),
     "netinv_web_actions": (Action,),
+    "netinv_web_spreads": (Spread,),
+    "netinv_web_form_parts": (FormPart,),
+    "netinv_web_file_imports": (FileImport,),
+    "netinv_web_columns": (ListColumn,),
 }
 SERVICE_HOOKS: Mapping[str, tuple[type, ...]] = {
     "netinv_web_widgets": (Widget,),
@@ -277,21 +331,16 @@ def items_for(
             results = caller(request=request, **arguments)
             items += [_checked(hook, item, item_type) for result in results for item in result]
         except Exception:
-            failure = log_failure("%s of the package %s failed on %s", hook, package, request.path)
+            failure = log_failure(request.registry.netinv, "%s failed on %s", hook, request.path, package=package)
             items.append(failed(f"A part of the package {package} failed. The log has the reason under {failure}."))
     return items
 
 
-def log_failure(message: str, *arguments: Any) -> str:
-    """Logs the exception that is being handled, with a random id; returns the id."""
-    failure = uuid.uuid4().hex[:12]
-    log.exception(f"{message}, failure %s", *arguments, failure)
-    return failure
-
-
-def render_safely(request: Request, extension: Panel | Tab | Widget, *arguments: Any) -> Rendered | None:
+def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, *arguments: Any) -> Rendered | None:
     """Renders an extension; ``None`` when it has nothing to show, or nothing that the user may view. Its failure is
     logged, and shown in its place.
+
+    :raises Invalid: for a value of a parameter that the extension reads
     """
     try:
         content = extension.content(request, *arguments)
@@ -302,8 +351,12 @@ def render_safely(request: Request, extension: Panel | Tab | Widget, *arguments:
         return Rendered(extension.name, extension.title, Markup("{}").format(content))
     except Denied:
         return None
+    except Invalid:  # a parameter of the page
+        raise
     except Exception:
-        failure = log_failure("%s %r failed on %s", type(extension).__name__, extension.name, request.path)
+        failure = log_failure(
+            request.registry.netinv, "%s %r failed on %s", type(extension).__name__, extension.name, request.path
+        )
         return Rendered(extension.name, extension.title, failure=failure)
 
 
@@ -330,8 +383,10 @@ def actions_of(
         try:
             if item is None or action.applies(item):
                 path = action.path(endpoint, item)
-                links.append(ActionLink(action.name, action.title, path, action.method, action.icon))
+                links.append(
+                    ActionLink(action.name, action.title, path, action.method, action.icon, "", action.prominent)
+                )
         except Exception:
-            failure = log_failure("Action %r failed on %s", action.name, request.path)
+            failure = log_failure(registry, "Action %r failed on %s", action.name, request.path)
             links.append(ActionLink(action.name, action.title, failure=failure))
     return links

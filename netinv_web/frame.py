@@ -11,13 +11,17 @@ from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.http.mount import url_of
+from netinv_core.types import Endpoint
 from netinv_web import notices, static_files
-from netinv_web.extensions import Banner, items_for
+from netinv_web.extensions import Banner, SaveButton, items_for
 from netinv_web.menu import Section, menu_key, menu_of
 from netinv_web.preferences import preferences_of
 
+TOGGLED_COOKIE = "netinv_toggled"  # the parts of pages that this browser shows otherwise than at first, set by scripts
+PARTS = ("rail", "facets")  # the navigation is narrow, the counts beside lists are open
 
-class Frame:
+
+class PageFrame:
     """Values of the frame of one page; computed when the template asks for them."""
 
     def __init__(self, request: Request) -> None:
@@ -77,14 +81,21 @@ class Frame:
         return preferences_of(self._request)
 
     @functools.cached_property
+    def toggled(self) -> list[str]:
+        """The parts of pages that the user folded or opened in this browser."""
+        names = self._request.cookies.get(TOGGLED_COOKIE, "").split(".")
+        return [name for name in PARTS if name in names]
+
+    @functools.cached_property
     def notice(self) -> notices.Notice | None:
         """The notice of the form that led to the page."""
         return notices.take(self._request)
 
-    @property
+    @functools.cached_property
     def undo_path(self) -> str:
-        """The path of the page that undoes a request; blank when no package has one for the user."""
-        paths = self._request.registry.netinv.hooks.netinv_web_undo(request=self._request)
+        """The path of the page that undoes the request of the notice; blank when no package has one for the user."""
+        undone = self.notice.undo if self.notice is not None else ""
+        paths = self._request.registry.netinv.hooks.netinv_web_undo(request=self._request, request_id=undone)
         return str(paths[0]) if paths else ""
 
     @property
@@ -94,8 +105,20 @@ class Frame:
 
     @property
     def banners(self) -> Sequence[Banner]:
-        """The banners of packages."""
-        return items_for(self._request, "netinv_web_banners", Banner, lambda text: Banner(text, "warning"))
+        """The banners of packages, and those of a view deriver: ``request.netinv_banners`` returns them."""
+        own = getattr(self._request, "netinv_banners", None)
+        items = items_for(self._request, "netinv_web_banners", Banner, lambda text: Banner(text, "warning"))
+        return items if own is None else [*items, *own(self._request)]
+
+    def save_buttons(self, endpoint: Endpoint) -> Sequence[SaveButton]:
+        """The buttons of packages beside *Save* in a form that writes objects of a resource."""
+        return items_for(
+            self._request,
+            "netinv_web_save_buttons",
+            SaveButton,
+            lambda text: SaveButton("", failure=text),
+            endpoint=endpoint,
+        )
 
     def static(self, name: str) -> str:
         """The path of a static file, which changes with the contents of the folder."""
@@ -112,9 +135,9 @@ class Frame:
         return importlib.metadata.version("netinv-core")
 
 
-def of(request: Request) -> Frame:
+def of(request: Request) -> PageFrame:
     """The frame of a request."""
     frame = getattr(request, "netinv_frame", None)
     if frame is None:
-        frame = request.netinv_frame = Frame(request)
+        frame = request.netinv_frame = PageFrame(request)
     return frame

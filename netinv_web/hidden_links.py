@@ -44,7 +44,7 @@ def unlinked(request: Request, html: str) -> str:
 
 
 def _hidden(uow: UnitOfWork, keys: dict[str, str]) -> set[str]:
-    """Those of the paths, given with their ids, that lead to objects outside of the constraints of the user."""
+    """The paths, of those given with their ids, that lead to objects outside of the constraints of the user."""
     paths: dict[Endpoint, dict[Any, str]] = {}
     for path, text in keys.items():
         endpoint = endpoint_at(uow.registry, path)

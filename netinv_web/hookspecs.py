@@ -20,13 +20,18 @@ if TYPE_CHECKING:
         Banner,
         Export,
         FirstStep,
+        FormPart,
         ListTab,
         Panel,
+        SaveButton,
         Snippet,
+        Spread,
         Tab,
         Widget,
     )
+    from netinv_web.file_imports import FileImport
     from netinv_web.forms.controls import ControlFactory, FactoryKey
+    from netinv_web.lists.columns import ListColumn
 
 
 @hookspec
@@ -44,6 +49,11 @@ def netinv_web_presentation(registry: Registry, endpoint: Endpoint) -> Presentat
 @hookspec
 def netinv_web_cells(registry: Registry) -> Mapping[type[Field], CellFactory]:
     """Markup of the values of kinds of fields, in lists and details (:data:`netinv_web.cells.CellFactory`)."""
+
+
+@hookspec
+def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[ListColumn]:
+    """Columns of a resource's lists, besides those of its fields (:class:`netinv_web.lists.columns.ListColumn`)."""
 
 
 @hookspec
@@ -68,6 +78,21 @@ def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Tab | Li
 def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Action]:
     """Actions on a resource's objects, on a selection, on its list, or on a query of it
     (:class:`netinv_web.extensions.Action`)."""
+
+
+@hookspec
+def netinv_web_spreads(registry: Registry, endpoint: Endpoint) -> Iterable[Spread]:
+    """Places of several objects that one form creates by a pattern (:class:`netinv_web.extensions.Spread`)."""
+
+
+@hookspec
+def netinv_web_form_parts(registry: Registry, endpoint: Endpoint) -> Iterable[FormPart]:
+    """Parts below the forms of a resource's objects (:class:`netinv_web.extensions.FormPart`)."""
+
+
+@hookspec
+def netinv_web_file_imports(registry: Registry, endpoint: Endpoint) -> Iterable[FileImport]:
+    """Files of a kind of their own on the import page of a resource (:class:`netinv_web.file_imports.FileImport`)."""
 
 
 @hookspec
@@ -101,9 +126,14 @@ def netinv_web_banners(request: Request) -> Iterable[Banner]:
 
 
 @hookspec
-def netinv_web_undo(request: Request) -> str | None:
+def netinv_web_save_buttons(request: Request, endpoint: Endpoint) -> Iterable[SaveButton]:
+    """Buttons beside *Save* in forms that write objects of a resource (:class:`netinv_web.extensions.SaveButton`)."""
+
+
+@hookspec
+def netinv_web_undo(request: Request, request_id: str) -> str | None:
     """Path to which a button in a notice posts the id of a request, as ``request``, and the path to return to, as
-    ``next``: its page undoes the changes of that request. ``None`` for users who may not.
+    ``next``: its page undoes the changes of the request ``request_id``. ``None`` for users who may not.
     """
 
 

@@ -7,7 +7,6 @@ page.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable
 from importlib import resources
@@ -21,6 +20,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
+from netinv_core.caches import lru_cache
 from netinv_core.http.mount import url_of
 from netinv_core.packages import errors_of
 from netinv_core.types import Registry
@@ -34,11 +34,13 @@ FALLBACK = "square-2-stack"
 MEDIA_TYPE = "image/svg+xml"
 _CALLS = re.compile(r"\bicon\(([^()]*)\)")
 _NAMES = re.compile(r"""['"]([a-z0-9-]+)['"]""")
-_DRAWN = '<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>'
-_REFERENCE = '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>'
+_DRAWN = Markup('<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>')
+_SPRITE = Markup('<svg xmlns="http://www.w3.org/2000/svg">{}</svg>')
+_SYMBOL = Markup('<symbol id="{}" viewBox="0 0 16 16">{}</symbol>')
+_REFERENCE = Markup('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>')
 
 
-def _drawings(names: Iterable[str]) -> dict[str, str]:
+def _drawings(names: Iterable[str]) -> dict[str, Markup]:
     """The contents of the drawings of icons, 16 by 16, by name. A name that the set does not have gives another icon,
     so that a slip of a plugin does not break a page.
 
@@ -51,12 +53,12 @@ def _drawings(names: Iterable[str]) -> dict[str, str]:
             member = f"micro/{name}.svg"
             drawing = archive.read(member if member in present else f"micro/{FALLBACK}.svg").decode()
             inner = drawing[drawing.index(">") + 1 : drawing.rindex("</svg>")]
-            drawings[name] = "".join(line.strip() for line in inner.splitlines())
+            drawings[name] = Markup("".join(line.strip() for line in inner.splitlines()))  # noqa: S704 - of the library
     return drawings
 
 
-@functools.cache
-def _drawing(name: str) -> str:
+@lru_cache("constants", 1000)
+def _drawing(name: str) -> Markup:
     """The contents of the drawing of one icon."""
     return _drawings([name])[name]
 
@@ -66,8 +68,8 @@ class Sprite:
 
     def __init__(self, names: Iterable[str]) -> None:
         drawings = _drawings(sorted(set(names)))
-        symbols = [f'<symbol id="{name}" viewBox="0 0 16 16">{drawing}</symbol>' for name, drawing in drawings.items()]
-        self.content = f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>'.encode()
+        symbols = Markup("").join(_SYMBOL.format(name, drawing) for name, drawing in drawings.items())
+        self.content = _SPRITE.format(symbols).encode()
         self.path = f"/static/{digest_of([self.content])}/icons.svg"
         self.addresses = {f"{self.path}#{name}" for name in names}
         self._names = frozenset(names)
@@ -75,8 +77,8 @@ class Sprite:
     def icon(self, name: str) -> Markup:
         """Template function: an icon. It is decoration: text beside it, or a title, says what it means."""
         if name in self._names:
-            return Markup(_REFERENCE).format(url_of(self.path), name)
-        return Markup(_DRAWN.format(_drawing(name)))
+            return _REFERENCE.format(url_of(self.path), name)
+        return _DRAWN.format(_drawing(name))
 
 
 def names_of(registry: Registry) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from netinv_core.auth import permissions
@@ -11,7 +11,7 @@ from netinv_core.auth.account import Identity
 from netinv_core.errors import Denied
 from netinv_core.labels import plural_of
 from netinv_core.packages import errors_of
-from netinv_core.presentation import MenuEntry, MenuSection
+from netinv_core.presentation import MenuEntry, MenuSection, check_menu
 from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.lists.columns import presentation_of
 from netinv_web.paths import page_path
@@ -57,10 +57,9 @@ def declared_sections(registry: Registry) -> list[tuple[MenuSection, str]]:
         sections += [(section, name) for section in declared]
     for package, others in registry.call_each("netinv_web_menu", registry=registry):
         with errors_of(package):
-            for section in others:
-                if not isinstance(section, MenuSection):
-                    raise TypeError(f"netinv_web_menu returns {type(section).__name__} instead of MenuSection")
-                sections.append((section, package))
+            added = list(others)
+            check_menu("netinv_web_menu returns", added)
+            sections += [(section, package) for section in added]
     return sorted(sections, key=lambda pair: pair[0].position)
 
 
@@ -79,18 +78,22 @@ def menu_key(uow: UnitOfWork) -> Any:
 def _visible_sections(uow: UnitOfWork) -> tuple[Section, ...]:
     entries_by_title: dict[str, list[Entry]] = {}
     icons: dict[str, str] = {}
-    for section, app in declared_sections(uow.registry):
-        entries_by_title.setdefault(section.title, []).extend(_entries(uow, section, app))
+    declared = declared_sections(uow.registry)
+    listed = [(app, entry) for section, app in declared for entry in section.entries if isinstance(entry, str)]
+    endpoints = [uow.registry.by_path[name] for name in listed if name in uow.registry.by_path]
+    for section, app in declared:
+        entries_by_title.setdefault(section.title, []).extend(_entries(uow, section, app, endpoints))
         icons.setdefault(section.title, section.icon)
     return tuple(Section(title, icons[title], tuple(entries)) for title, entries in entries_by_title.items() if entries)
 
 
-def _entries(uow: UnitOfWork, section: MenuSection, app: str) -> Iterable[Entry]:
+def _entries(uow: UnitOfWork, section: MenuSection, app: str, listed: Collection[Endpoint]) -> Iterable[Entry]:
+    """The entries of a section. The pages of a resource belong to a page's entry unless the resource is ``listed``."""
     for declared in section.entries:
         if isinstance(declared, MenuEntry):
             if _may_open(uow, declared):
                 endpoint = uow.registry.get(declared.label)
-                base = page_path(endpoint) if endpoint is not None else ""
+                base = page_path(endpoint) if endpoint is not None and endpoint not in listed else ""
                 yield Entry(declared.title, declared.path, key=declared.key, base=base)
             continue
         endpoint = uow.registry.by_path.get((app, declared))

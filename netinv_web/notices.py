@@ -7,9 +7,8 @@ from typing import Any
 
 from pyramid.request import Request
 from pyramid.response import Response
-from webob.cookies import JSONSerializer, SignedCookieProfile
 
-from netinv_web.auth.sessions import is_secure
+from netinv_web.auth.sessions import forget_cookie, signed_cookie
 
 COOKIE = "netinv_notice"
 LIFETIME = 60  # seconds
@@ -28,17 +27,8 @@ class Notice:
     link_text: str = ""
 
 
-def _profile(request: Request) -> SignedCookieProfile:
-    return SignedCookieProfile(
-        request.registry.netinv.settings["secret"],
-        "netinv notice",
-        COOKIE,
-        secure=is_secure(request),
-        max_age=LIFETIME,
-        httponly=True,
-        samesite="Lax",
-        serializer=JSONSerializer(),
-    )
+def _profile(request: Request) -> Any:
+    return signed_cookie(request, COOKIE, "netinv notice", LIFETIME)
 
 
 def add(request: Request, response: Response, notice: Notice) -> Response:
@@ -49,11 +39,11 @@ def add(request: Request, response: Response, notice: Notice) -> Response:
         fitting = dataclasses.replace(fitting, link="", link_text="")
     while _length(profile, fitting) > MAX_COOKIE and fitting.text:  # escaped characters take up to 16 bytes
         fitting = dataclasses.replace(fitting, text=fitting.text[: len(fitting.text) * 3 // 4])
-    profile.bind(request).set_cookies(response, dataclasses.asdict(fitting))
+    profile.set_cookies(response, dataclasses.asdict(fitting))
     return response
 
 
-def _length(profile: SignedCookieProfile, notice: Notice) -> int:
+def _length(profile: Any, notice: Notice) -> int:
     return len(profile.serializer.dumps(dataclasses.asdict(notice)))
 
 
@@ -61,7 +51,7 @@ def take(request: Request) -> Notice | None:
     """The notice to show on this page, whose response removes it from the browser; ``None`` without one."""
     if COOKIE not in request.cookies:
         return None
-    profile = _profile(request).bind(request)
+    profile = _profile(request)
     request.add_response_callback(_remove)
     values: Any = profile.get_value()
     try:
@@ -71,4 +61,4 @@ def take(request: Request) -> Notice | None:
 
 
 def _remove(request: Request, response: Response) -> None:
-    response.set_cookie(COOKIE, "", max_age=0, httponly=True, secure=is_secure(request), samesite="Lax")
+    forget_cookie(request, response, COOKIE)

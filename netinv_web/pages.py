@@ -6,7 +6,7 @@ Example, in a module that a package names in the hook ``netinv_web_includes``::
         config.add_netinv_page("/plugins/example/overview/", overview, "netinv_example:templates/overview.jinja2")
 
 A view returns a dictionary, which its template gets beside the request and ``frame``, the values of the page's frame
-(:class:`netinv_web.frame.Frame`). Or it returns a response, such as a redirect (:func:`see_other`).
+(:class:`netinv_web.frame.PageFrame`). Or it returns a response, such as a redirect (:func:`see_other`).
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ def add_netinv_page(
     permission: str = AUTHENTICATED,
     methods: Sequence[str] = ("GET",),
     read_only: bool = False,
+    personal: bool = False,
+    runs_aside: bool = False,
     resource: str = "",
     **route_options: Any,
 ) -> None:
@@ -61,6 +63,8 @@ def add_netinv_page(
         ``API_ACCESS`` for those who may read anything, ``AUTHENTICATED`` for all who are signed in
     :param methods: GET, POST or both; a POST is one transaction
     :param read_only: POST writes nothing
+    :param personal: what is written belongs to the user alone, such as preferences: it is not part of a change request
+    :param runs_aside: the page starts a run, which a change request takes (:mod:`netinv_core.aside`)
     :param resource: application and name of the resource of ``request.context``, such as ``dcim/sites``; a path with
         ``{id}`` is that of one object
     :param route_options: ``factory`` and ``traverse`` of the route
@@ -76,6 +80,7 @@ def add_netinv_page(
         }
     config.add_route(name, path, **route_options)
     common = {"route_name": name, "permission": permission, "allow": allow_header(list(methods)), "versioned": False}
+    common |= {"personal": personal, "runs_aside": runs_aside}
     # One view for all methods: the others are answered 405 by the view derivers, OPTIONS by the decorator.
     config.add_view(view, renderer=template, read_only=read_only, decorator=_finished_page, **common)
 
@@ -134,6 +139,12 @@ def form_of(request: Request) -> Any:
     if FORM not in attributes:
         attributes[FORM] = MultiDict(_pairs(request))
     return attributes[FORM]
+
+
+def form_text(request: Request, name: str, default: str = "") -> str:
+    """The text of a member of the form; the default without it, and for a file in its place."""
+    value = form_of(request).get(name, default)
+    return value if isinstance(value, str) else default
 
 
 def _pairs(request: Request) -> list[tuple[str, Any]]:

@@ -32,6 +32,7 @@ class Preferences:
     shortcuts: bool = True
     columns: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     pinned_views: Sequence[str] = ()
+    import_columns: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 def preferences_of(request: Request) -> Preferences:
@@ -39,7 +40,7 @@ def preferences_of(request: Request) -> Preferences:
     session = current(request)
     stored = session.preferences if session is not None and isinstance(session.preferences, dict) else {}
     theme, density, per_page = stored.get("theme"), stored.get("density"), stored.get("per_page")
-    columns, pins = stored.get("columns"), stored.get("pinned_views")
+    columns, pins, imported = stored.get("columns"), stored.get("pinned_views"), stored.get("import_columns")
     return Preferences(
         theme=theme if theme in THEMES else "system",
         density=density if density in DENSITIES else "comfortable",
@@ -47,6 +48,7 @@ def preferences_of(request: Request) -> Preferences:
         shortcuts=stored.get("shortcuts") is not False,
         columns=columns if isinstance(columns, dict) else {},
         pinned_views=[pin for pin in pins if isinstance(pin, str)] if isinstance(pins, list) else (),
+        import_columns=imported if isinstance(imported, dict) else {},
     )
 
 

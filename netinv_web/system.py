@@ -14,10 +14,10 @@ from netinv_core.db.revisions import pending
 from netinv_core.errors import Denied
 from netinv_core.http import root_views
 from netinv_core.labels import label_of_name
-from netinv_core.net.urls import split_url
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
-from netinv_web.cells import time_markup
+from netinv_outgoing.urls import split_url
+from netinv_web.markup import time_markup
 from netinv_web.pages import see_other
 
 SYSTEM = "netinv_web:templates/system.jinja2"
@@ -52,7 +52,7 @@ def show(request: Request) -> dict[str, Any]:
 
 def _require_superuser(request: Request) -> None:
     if not request.uow.identity.superuser:
-        raise Denied()
+        raise Denied("Only superusers may see this page.")
 
 
 def _worker(row: Any) -> dict[str, Any]:

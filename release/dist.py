@@ -33,7 +33,13 @@ def tracked(folder: str) -> list[str]:
     """The files of a distribution that git tracks, relative to its folder."""
     command = ["git", "ls-files", "-z", "--", "." if folder != META else ":(glob)*"]
     listed = subprocess.run(command, cwd=REPOSITORY / folder, check=True, capture_output=True, text=True).stdout
-    return [name for name in listed.split("\0") if name]
+    return [file for name in listed.split("\0") if name for file in _files(folder, name)]
+
+
+def _files(folder: str, name: str) -> list[str]:
+    """A tracked file; of a link to a folder, such as `netinv_admin/deploy`, the files that are tracked there."""
+    target = (REPOSITORY / folder / name).resolve()
+    return [f"{name}/{file}" for file in tracked(str(target.relative_to(REPOSITORY)))] if target.is_dir() else [name]
 
 
 def build(folder: str, output: Path) -> None:

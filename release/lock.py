@@ -1,7 +1,8 @@
 """Locks: the versions of all libraries, in two files, resolved from what the distributions declare.
 
 `requirements.lock` has what a service needs, with every extra; `requirements-dev.lock` what development needs besides.
-pip resolves both for an empty environment, so nothing that happens to be installed gets into them.
+pip resolves both for an empty environment, so nothing that happens to be installed gets into them, and for the oldest
+Python that is supported.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from release import REPOSITORY
 
 RUNTIME, DEVELOPMENT = REPOSITORY / "requirements.lock", REPOSITORY / "requirements-dev.lock"
 DECLARED = REPOSITORY / "requirements-dev.in"
+OLDEST_PYTHON = "3.11.2"  # that of Debian 12
 TESTING = "testing"  # the extra of a distribution with what its tests need
 OF_TESTS = frozenset({"netinv_testing"})  # distributions that services do not have
-# Distributions whose libraries have no wheels: they are compiled where they are installed, and not locked.
-COMPILED = frozenset({"netinv_ldap"})
+# Distributions whose libraries are in locks of their own, written by hand: those of the first have no wheels and are
+# compiled where they are installed; the other brings an HTTP stack that services without it should not have.
+APART = frozenset({"netinv_ldap", "netinv_mcp"})
 
 
 def declared(*, testing: bool) -> list[str]:
@@ -33,7 +36,7 @@ def declared(*, testing: bool) -> list[str]:
         config = configparser.ConfigParser()
         config.read(path)
         extras = config["options.extras_require"] if config.has_section("options.extras_require") else {}
-        if path.parent.name not in COMPILED:
+        if path.parent.name not in APART:
             if testing == (path.parent.name in OF_TESTS):
                 lines += config["options"].get("install_requires", "").splitlines()
             for extra in extras:
@@ -48,6 +51,7 @@ def resolve(pip: list[str], requirements: Iterable[str], locks: Iterable[Path]) 
     """
     constraints = [argument for lock in locks for argument in ("--constraint", str(lock))]
     options = ["--quiet", "--dry-run", "--ignore-installed", "--only-binary", ":all:", "--report", "-"]
+    options += ["--python-version", OLDEST_PYTHON]
     command = [*pip, "install", *options, *constraints, *requirements]
     run = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if run.returncode:

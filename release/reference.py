@@ -1,5 +1,5 @@
 """Reference pages of the documentation site, in Markdown, from what the installed packages declare: models, settings,
-metrics, commands.
+metrics, commands, the public API.
 
 It is a tool of the build, not a command of `netinv`: a service is installed with the pages of its distributions, and
 has those of its plugins' models at `/api/docs/`.
@@ -21,10 +21,12 @@ from netinv_core.http import versions
 from netinv_core.main import read_settings, registry_for
 from netinv_core.packages import apps_of, discover
 from netinv_core.registry import Registry
+from netinv_core.setting_variables import variable_of
 from netinv_core.settings import OWN, setting_definitions
 from netinv_core.telemetry.metrics import REGISTRY
 from netinv_openapi import documents
-from release import REPOSITORY
+from release import REPOSITORY, reference_packages
+from release.reference_api import ApiPages
 from release.reference_models import ModelPages, file_of, table
 
 INI = "production.ini"
@@ -46,6 +48,8 @@ def pages(ini_text: str) -> dict[str, str]:
         "settings.md": _settings(apps_of(packages[0]), explanations(ini_text)),
         "metrics.md": _metrics(),
         "commands.md": _commands(),
+        **ApiPages(registry).pages(),
+        "packages.md": reference_packages.page(),
         **{f"models/{name}": text for name, text in models.items()},
     }
 
@@ -54,7 +58,11 @@ def _index(registry: Registry) -> str:
     lines = ["# Reference", "", "Generated from the declarations of the packages.", ""]
     for page, about in (("settings", "of the ini file"), ("metrics", "of each process"), ("commands", "of `netinv`")):
         lines.append(f"- [{page.title()}]({page}.md) {about}")
-    lines += ["- [Hooks](../plugins.md#every-hook) of plugins", "", "## Models", ""]
+    lines += [
+        "- [Public names](names.md) for [plugins](../plugins.md), and [functions of public modules](functions.md)"
+    ]
+    lines += ["- [Names of packages](packages.md): what plugins may import of other packages"]
+    lines += ["- [Hooks](hooks.md) of plugins", "", "## Models", ""]
     for app in sorted(registry.apps.values(), key=lambda app: app.title):
         names = [registry.by_path[app.name, resource.name] for resource in app.resources]
         if names:
@@ -83,12 +91,20 @@ def explanations(ini_text: str) -> dict[str, str]:
 
 def _settings(apps: Mapping[str, App], explained: Mapping[str, str]) -> str:
     packages = {name: package for package, app in apps.items() for name in app.settings}
-    lines = ["# Settings", "", "Settings of the section `[app:main]` of the ini file."]
+    lines = [
+        "# Settings",
+        "",
+        "Settings of the section `[app:main]` of the ini file. A variable of the environment wins over it,",
+    ]
+    lines += ["and the variable with `_FILE` at its end names a file with the value.", ""]
     lines += ["`netinv check` finds unknown names and values that cannot be read.", ""]
     for name, (reader, default) in sorted(setting_definitions(apps).items()):
         package = "netinv_core" if name in OWN else packages[name]
         lines += [f"## netinv.{name}", "", explained.get(name, ""), ""]
-        lines += table(["value", "default", "package"], [[_kind(reader), f"`{_written(default)}`", f"`{package}`"]])
+        lines += table(
+            ["value", "default", "variable", "package"],
+            [[_kind(reader), f"`{_written(default)}`", f"`{variable_of(name)}`", f"`{package}`"]],
+        )
     return "\n".join(lines)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import re
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,12 @@ import yaml
 
 from netinv_core.main import read_settings
 from tests.support import REPOSITORY
+from tests.support.deploy_files import ini
 
 pytestmark = pytest.mark.any_database
 DEPLOY = REPOSITORY / "deploy"
 VERSION = (REPOSITORY / "VERSION").read_text().strip()
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
-
-
-def ini(path: Path) -> configparser.RawConfigParser:
-    """The sections of an ini file or of a systemd unit, in which a name may occur several times."""
-    parser = configparser.RawConfigParser(strict=False)
-    parser.read(path)
-    return parser
 
 
 def test_the_settings_of_the_containers_are_valid() -> None:
@@ -44,6 +37,16 @@ def test_containers_of_netinv_have_no_privileges_and_a_read_only_root() -> None:
     lines = (DEPLOY / "container/Containerfile").read_text().splitlines()
     assert "USER 10001:10001" in lines
     assert any("/health/live" in line for line in lines)
+
+
+def test_the_workflow_builds_and_lints_files_that_exist() -> None:
+    """Hosted machines run the workflow itself."""
+    workflow: Any = yaml.safe_load((REPOSITORY / ".github/workflows/image.yml").read_text())
+    commands = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    named = {path for command in commands for path in re.findall(r"deploy/[\w./-]+", command)} - {
+        "deploy/container/secret"
+    }
+    assert len(named) == 3 and all((REPOSITORY / path).exists() for path in named)
 
 
 def test_the_chart_has_the_version_of_netinv() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import hashlib
 import importlib.metadata
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -17,6 +19,7 @@ from typing import Any
 
 import pytest
 import requests
+import yaml
 
 from release.dist import META, build, folders, main, tracked
 from release.lock import RUNTIME
@@ -26,6 +29,11 @@ from tests.support.servers import free_port, listens, running
 pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 VERSION = (REPOSITORY / "VERSION").read_text().strip()
 DRIVERS = ("psycopg", "psycopg-binary", "pymysql", "redis")
+# What `netinv[testing]` needs beside the libraries of a service, and what builds a project.
+OF_TESTS = (
+    *("beautifulsoup4", "html5lib", "iniconfig", "jsonschema_rs", "pygments", "pytest", "six", "soupsieve"),
+    *("webencodings", "webtest", "setuptools"),
+)
 # Files of a distribution that are not part of its package.
 OF_THE_BUILD = {"setup.cfg", "pyproject.toml", "VERSION", "LICENSE"}
 SETTINGS = """
@@ -36,7 +44,7 @@ netinv.queue_url = sqlite:///%(here)s/queue.sqlite
 netinv.secret = for tests only, 32 characters or more
 netinv.media_root = %(here)s/media
 [server:main]
-use = egg:waitress#main
+use = egg:netinv-core
 listen = 127.0.0.1:{port}
 """
 
@@ -125,17 +133,17 @@ class EmptyEnvironment:
                     place.parent.mkdir(parents=True, exist_ok=True)
                     place.symlink_to(file.locate())
 
-    def install(self, requirement: str, dist: Path) -> None:
-        """Installs a distribution from a folder, without an index."""
+    def install(self, *requirements: str, dist: Path, folder: Path | None = None) -> None:
+        """Installs distributions from a folder, without an index; paths are those in another folder."""
         pip = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "--disable-pip-version-check"]
-        options = ["--quiet", "--no-index", "--find-links", str(dist)]
+        options = ["--quiet", "--no-index", "--no-build-isolation", "--find-links", str(dist)]
         environment = {**self.environment, "PIP_CONFIG_FILE": os.devnull}
-        subprocess.run([*pip, "install", *options, requirement], env=environment, check=True)
+        subprocess.run([*pip, "install", *options, *requirements], env=environment, cwd=folder, check=True)
 
-    def run(self, *words: object, status: int = 0) -> str:
-        """Runs a command of the environment; what it prints."""
+    def run(self, *words: object, status: int = 0, folder: Path | None = None) -> str:
+        """Runs a command of the environment, in a folder; what it prints."""
         command = [str(self.bin / str(words[0])), *map(str, words[1:])]
-        run = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
+        run = subprocess.run(command, env=self.environment, cwd=folder, capture_output=True, text=True, check=False)
         assert run.returncode == status, run.stdout + run.stderr
         assert "Warning" not in run.stderr
         return run.stdout + run.stderr
@@ -151,7 +159,7 @@ def locked() -> list[str]:
 def test_netinv_runs_in_an_empty_environment_from_its_wheels_alone(dist: Path, tmp_path: Path) -> None:
     environment = EmptyEnvironment(tmp_path)
     environment.link(name for name in locked() if name.lower() not in DRIVERS)
-    environment.install("netinv", dist)
+    environment.install("netinv", dist=dist)
     ini, port = tmp_path / "netinv.ini", free_port()
     ini.write_text(SETTINGS.format(port=port))
     assert (environment.bin.parent / "share/netinv/production.ini").is_file()
@@ -186,11 +194,75 @@ def assert_page_has_its_files(url: str) -> None:
 def test_the_extra_installs_the_driver_that_a_setting_needs(dist: Path, tmp_path: Path) -> None:
     environment = EmptyEnvironment(tmp_path)
     environment.link(name for name in locked() if name.lower() not in DRIVERS)
-    environment.install("netinv-admin", dist)
+    environment.install("netinv-admin", dist=dist)
     ini = tmp_path / "netinv.ini"
     address = f"postgresql://netinv@127.0.0.1:{free_port()}/netinv"
     ini.write_text(SETTINGS.format(port=free_port()).replace("sqlite:///%(here)s/netinv.sqlite", address))
     assert 'pip install "netinv[postgresql]"' in environment.run("netinv", "-c", ini, "migrate", status=1)
     environment.link(["psycopg", "psycopg-binary"])
-    environment.install("netinv[postgresql]", dist)
+    environment.install("netinv[postgresql]", dist=dist)
     assert "cannot be reached" in environment.run("netinv", "-c", ini, "migrate", status=1)
+
+
+# -- a new plugin
+
+
+def statements_of(revision: Path) -> str:
+    """The code of a revision, whatever its layout."""
+    return ast.dump(ast.parse(revision.read_text()))
+
+
+def run_workflow(environment: EmptyEnvironment, project: Path, dist: Path) -> str:
+    """Runs the commands of a project's workflow for SQLite; what the last one prints."""
+    steps = yaml.safe_load((project / ".github/workflows/ci.yml").read_text())["jobs"]["test"]["steps"]
+    printed = ""
+    for step in steps:
+        program, *words = shlex.split(step.get("run", ""), comments=True) or [""]
+        if program == "pip":
+            assert words.pop(0) == "install"
+            environment.install(*words, dist=dist, folder=project)
+        elif program:
+            printed = environment.run("python", "-m", program, *words, folder=project)
+    return printed
+
+
+def test_a_new_plugin_passes_its_tests_in_an_empty_environment(dist: Path, tmp_path: Path) -> None:
+    """Its migration is the one that `netinv revision` writes. `pytest --netinv` finds it from an empty folder."""
+    environment = EmptyEnvironment(tmp_path)
+    environment.link({name.lower() for name in (*locked(), *OF_TESTS)})
+    environment.install("netinv[testing]", dist=dist)
+    (empty := tmp_path / "empty").mkdir()
+    pytest_of = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    assert "no plugin of netinv is installed" in environment.run(*pytest_of, "--netinv", status=4, folder=empty)
+
+    environment.run("netinv", "plugin", "new", "cable_labels", "--model", "CableLabel", folder=tmp_path)
+    project = tmp_path / "netinv-cable-labels"
+    passed = re.findall(r"(\d+) passed in", run_workflow(environment, project, dist))
+    listed = environment.run(*pytest_of, "--netinv", "--collect-only", folder=empty)
+    own = len(re.findall("^def test_", (project / "tests/test_cable_labels.py").read_text(), re.MULTILINE))
+    assert "cable_labels.cablelabel-every_page_opens_and_its_tabs_do" in listed
+    assert int(passed[0]) == listed.count("cable_labels") + own > 80
+    alone = environment.run(*pytest_of, "tests/test_cable_labels.py", folder=project)
+    assert re.findall(r"(\d+) passed in", alone) == [str(own)]
+
+    ini = tmp_path / "netinv.ini"
+    ini.write_text(SETTINGS.format(port=0))
+    installed = project / "netinv_cable_labels/migrations/versions/0001_initial.py"
+    given = statements_of(installed)
+    installed.unlink()
+    only_migrations = (*pytest_of, "--netinv", "-k", "migrations")
+    assert "starts without cable_labels" in environment.run(*only_migrations, status=1, folder=empty)
+    environment.run("netinv", "-c", ini, "migrate")
+    environment.run("netinv", "-c", ini, "revision", "cable_labels", "-m", "initial")
+    assert statements_of(installed) == given
+    installed.write_text(re.sub(r"batch_op.create_index\(.*\)", "pass", installed.read_text()))
+    assert "netinv revision cable_labels" in environment.run(*only_migrations, status=1, folder=empty)
+
+
+def test_a_library_without_pages_runs_the_contract_of_rest(dist: Path, tmp_path: Path) -> None:
+    """`pytest` loads the plugin where neither the interface nor a project of netinv is."""
+    environment = EmptyEnvironment(tmp_path)
+    environment.link({name.lower() for name in (*locked(), *OF_TESTS)} - {*DRIVERS})
+    environment.install("netinv-testing", dist=dist)
+    (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    assert 1 + 1 == 2\n")
+    assert "1 passed" in environment.run("python", "-m", "pytest", "-q", folder=tmp_path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import ipaddress
 import json
 import os
 import re
@@ -19,13 +17,10 @@ from urllib.parse import urljoin
 import pytest
 import requests
 from click.testing import CliRunner
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from netinv_admin.commands.cli import cli
 from tests.support import REPOSITORY
+from tests.support.deploy_files import NGINX, certificate
 from tests.support.images import png
 from tests.support.servers import free_port, listens, running
 
@@ -44,28 +39,13 @@ netinv.allowed_hosts = localhost
 use = egg:netinv-core#proxy
 trusted_proxy = 127.0.0.1
 [server:main]
-use = egg:waitress#main
+use = egg:netinv-core
 listen = 127.0.0.1:{port}
 max_request_header_size = 65536
 max_request_body_size = 34603008
 trusted_proxy = 127.0.0.1
 trusted_proxy_headers = x-forwarded-for x-forwarded-proto x-forwarded-host x-forwarded-port
 clear_untrusted_proxy_headers = true
-"""
-NGINX = """
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-{user}
-events {{}}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    include {folder}/site.conf;
-}}
 """
 
 
@@ -82,21 +62,6 @@ class Site:
     def ask(self, method: str, path: str, **options: Any) -> requests.Response:
         """The answer of the API."""
         return self.session.request(method, self.url + path, headers=self.token, timeout=60, **options)
-
-
-def certificate(folder: Path) -> Path:
-    """A certificate for localhost that signs itself; its key is beside it."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "netinv")])
-    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    builder = builder.serial_number(x509.random_serial_number()).add_extension(names, critical=False)
-    builder = builder.not_valid_before(start).not_valid_after(start + datetime.timedelta(days=2))
-    signed = builder.sign(key, hashes.SHA256())
-    (folder / "fullchain.pem").write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    (folder / "privkey.pem").write_bytes(key.private_bytes(*form))
-    return folder / "fullchain.pem"
 
 
 def configured(folder: Path, source: str, host: str, ports: dict[str, int]) -> Path:
@@ -134,6 +99,13 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, token
 
 
+def gunicorn(ini: Path, port: int, processes: int) -> list[Any]:
+    """The command line of Gunicorn."""
+    configuration = REPOSITORY / "deploy/gunicorn/gunicorn.conf.py"
+    options = ["--workers", processes, "--bind", f"127.0.0.1:{port}"]
+    return [sys.executable, "-m", "gunicorn", "--config", configuration, "--paste", ini, *options]
+
+
 @pytest.fixture(scope="module")
 def site(installation: tuple[Path, str]) -> Iterator[Site]:
     """Two processes of Gunicorn behind nginx, at the root of a host."""
@@ -141,9 +113,7 @@ def site(installation: tuple[Path, str]) -> Iterator[Site]:
     ports = {name: free_port() for name in ("plain", "secure", "service")}
     ini = folder / "root.ini"
     ini.write_text(SETTINGS.format(folder=folder, base_url="", port=0, filter_with="filter-with = proxy"))
-    options = ["--workers", 2, "--bind", f"127.0.0.1:{ports['service']}"]
-    configuration = REPOSITORY / "deploy/gunicorn/gunicorn.conf.py"
-    command = [sys.executable, "-m", "gunicorn", "--config", configuration, "--paste", ini, *options]
+    command = gunicorn(ini, ports["service"], processes=2)
     nginx = [
         "nginx",
         "-g",
@@ -291,3 +261,17 @@ def test_the_configuration_has_no_mistake(installation: tuple[Path, str]) -> Non
         )
         assert run.returncode == 0, run.stderr
         assert "[warn]" not in run.stderr
+
+
+def test_gunicorn_writes_its_lines_as_the_ini_file_says(installation: tuple[Path, str]) -> None:
+    folder, _ = installation
+    _, loggers, logging = (REPOSITORY / "production.ini").read_text().partition("[loggers]")
+    settings = SETTINGS.format(folder=folder, base_url="", port=0, filter_with="filter-with = proxy")
+    ini, log = folder / "json.ini", folder / "json.log"
+    ini.write_text(settings + loggers + logging.replace("formatter = line", "formatter = json"))
+    python = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with running(gunicorn(ini, free_port(), processes=1), log, lambda: "Booting worker" in log.read_text(), python):
+        pass
+    messages = [json.loads(line)["message"] for line in log.read_text().splitlines()]
+    for beginning in ("Starting gunicorn", "Listening at", "Booting worker", "Shutting down"):
+        assert any(message.startswith(beginning) for message in messages), messages

@@ -9,11 +9,14 @@ import os
 # With PROMETHEUS_MULTIPROC_DIR, an empty folder, /metrics adds up the metrics of all processes.
 from netinv_core.telemetry.gunicorn_hooks import child_exit as child_exit
 
-bind = "127.0.0.1:8080"
+# At SIGHUP, a file with which the service does not start is refused with a line in the log.
+from netinv_core.telemetry.gunicorn_hooks import on_starting as on_starting
+
+bind = os.environ.get("NETINV_SERVER_LISTEN", "127.0.0.1:8080")
 # One process for each core; each takes about 150 MiB. netinv.database_pool is for each process.
 workers = os.cpu_count() or 1
 worker_class = "gthread"
-threads = 8
+threads = int(os.environ.get("NETINV_SERVER_THREADS", "8"))
 # Requests of GraphQL and exports may take as long as netinv.statement_timeout and more.
 timeout = 300
 # Longer than the time for which the proxy keeps connections.

@@ -16,6 +16,7 @@ from netinv_core.auth import crypto, password_policy, tokens
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import Token, User
 from netinv_core.auth.token_limits import LimitList
+from netinv_core.command_output import json_option, print_json
 from netinv_core.environment import Environment
 from netinv_core.errors import Invalid
 from netinv_core.models.base import now, table_of
@@ -75,11 +76,17 @@ def create_user(
 
 
 @user.command("list")
+@json_option
 @click.pass_obj
-def list_users(environment: Environment) -> None:
+def list_users(environment: Environment, as_json: bool) -> None:
     """List the accounts."""
+    names = ("id", "username", "email", "is_superuser", "is_active", "date_joined")
     with environment.unit_of_work() as uow:
-        for row in uow.execute(sa.select(_users).order_by(_users.c.username)):
+        rows = uow.execute(sa.select(_users).order_by(_users.c.username)).all()
+        if as_json:
+            print_json({name: getattr(row, name) for name in names} for row in rows)
+            return
+        for row in rows:
             flags = {"superuser": row.is_superuser, "inactive": not row.is_active}
             click.echo(f"{row.username:30} {' '.join(name for name, is_set in flags.items() if is_set)}".rstrip())
 
@@ -188,19 +195,34 @@ def _limit(uow: UnitOfWork, name: str, items: Sequence[str], option: str) -> lis
 
 
 @token.command("list")
-@click.argument("username")
+@click.argument("username", required=False)
+@json_option
 @click.pass_obj
-def list_tokens(environment: Environment, username: str) -> None:
-    """List the tokens of USERNAME by the first eight digits of their ids; keys cannot be read again."""
-    with environment.unit_of_work(username) as uow:
-        statement = sa.select(_tokens).where(_tokens.c.user_id == uow.identity.user_id).order_by(_tokens.c.created)
-        for row in uow.execute(statement):
+def list_tokens(environment: Environment, username: str | None, as_json: bool) -> None:
+    """List the tokens of USERNAME, or of all accounts, by the first eight digits of their ids.
+
+    Keys cannot be read again.
+    """
+    names = ("id", "created", "expires", "last_used", "write_enabled", "allowed_networks", "actions", "object_types")
+    with environment.unit_of_work(username) if username else environment.unit_of_work() as uow:
+        statement = sa.select(_tokens, _users.c.username).join(_users, _users.c.id == _tokens.c.user_id)
+        statement = statement.order_by(_users.c.username, _tokens.c.created)
+        if username is not None:
+            statement = statement.where(_tokens.c.user_id == uow.identity.user_id)
+        rows = uow.execute(statement).all()
+        if as_json:
+            print_json(
+                {"user": row.username} | {name: getattr(row, name) for name in (*names, "description")} for row in rows
+            )
+            return
+        for row in rows:
+            owner = [] if username else [f"{row.username:20}"]
             access = "read, write" if row.write_enabled else "read only"
             expiry = f"expires {row.expires:%Y-%m-%d}" if row.expires else "does not expire"
             used = f"used {row.last_used:%Y-%m-%d %H:%M}" if row.last_used else "not used"
             lists = ("from", row.allowed_networks), ("actions", row.actions), ("types", row.object_types)
             limits = [f"{word} {', '.join(items)}" for word, items in lists if items]
-            click.echo("  ".join([str(row.id)[:8], access, expiry, used, *limits, row.description]).rstrip())
+            click.echo("  ".join([*owner, str(row.id)[:8], access, expiry, used, *limits, row.description]).rstrip())
 
 
 @token.command("revoke")

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from netinv_admin import backup as backups
 from netinv_admin import restore as restoring
-from netinv_admin.archive import ArchiveError
 from netinv_core.auth.audit import audit
+from netinv_core.backups import writing as backups
+from netinv_core.backups.archive import ArchiveError
+from netinv_core.db import revisions, start_check
 from netinv_core.environment import Environment
 
 
@@ -20,9 +21,21 @@ from netinv_core.environment import Environment
 def backup(environment: Environment, file: Path, leave_out: bool) -> None:
     """Write the database and the uploaded files to FILE, while the service runs.
 
-    FILE can be restored to any kind of database. It does not contain `netinv.secret`: keep that in another place.
+    FILE can be restored to any kind of database, also by a later release. It does not contain `netinv.secret`: keep
+    that in another place. With a secret that decrypts nothing of what is stored, FILE is marked so.
     """
-    engine, registry = environment.checked_engine, environment.registry
+    write_backup(environment, file, leave_out=leave_out)
+
+
+def write_backup(environment: Environment, file: Path, *, leave_out: bool = False) -> None:
+    """Writes a backup, of a database that may lack revisions of the installed packages, and says what it holds.
+
+    :raises click.ClickException: when the file exists, or the database has tables of no installed package
+    """
+    engine, registry = environment.engine, environment.registry
+    found = revisions.revisions(engine, registry)
+    if found.unknown or not found.applied.get("core"):
+        start_check.check_revisions(engine, registry, environment.ini)
     others = backups.left_out(engine, registry)
     if others and not leave_out:
         message = (
@@ -35,6 +48,12 @@ def backup(environment: Environment, file: Path, leave_out: bool) -> None:
         raise click.ClickException(str(error)) from None
     for name in done.missing:
         click.secho(f"a row names the file {name}, which does not exist", fg="yellow", err=True)
+    if not done.has_secret:
+        message = (
+            "netinv.secret decrypts nothing of what is stored, and the backup is marked so: keep the secret that was "
+            "used before, or webhook secrets and tokens in it are lost"
+        )
+        click.secho(message, fg="yellow", err=True)
     size = file.stat().st_size / 2**20
     audit("backup.created", file=str(file))
     click.echo(
@@ -52,7 +71,7 @@ def restore(environment: Environment, file: Path, replace: bool, any_secret: boo
     """Restore FILE, a backup, to the database and the folder of files that the settings name.
 
     Stop services and workers first. Creates the tables in an empty database. The database may be of another kind than
-    that of the backup; the installed packages must have the revisions that made it.
+    that of the backup. A backup of an older release is restored to a database without tables, and migrated then.
     """
     registry = environment.registry
     options = restoring.Options(replace=replace, any_secret=any_secret)

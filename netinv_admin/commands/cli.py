@@ -11,10 +11,13 @@ from netinv_admin.commands import (
     accounts,
     backup,
     check,
+    deploy,
     files,
     permissions,
+    plugins,
     rules,
     secret,
+    upgrade,
     upkeep,
 )
 from netinv_admin.commands import database as database_commands
@@ -69,15 +72,18 @@ def cli(context: click.Context, config: str, traceback: bool) -> None:
 
 for command in (
     database_commands.migrate,
+    upgrade.upgrade,
     database_commands.worker,
     database_commands.revision,
     check.check,
+    deploy.deploy,
     rules.rules,
     files.files,
     accounts.user,
     accounts.token,
     permissions.group,
     permissions.permission,
+    plugins.plugin,
     secret.secret,
     backup.backup,
     backup.restore,

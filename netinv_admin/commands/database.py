@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import click
+import contextlib
+import traceback
+from collections.abc import Iterator
 
-from netinv_core.db import migrate as migrating
-from netinv_core.db import revisions
+import alembic.util
+import click
+import sqlalchemy as sa
+
+from netinv_admin import migrate as migrating
+from netinv_core.db import availability, revisions
 from netinv_core.environment import Environment
+from netinv_core.packages import reason_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.types import App
 
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 when revisions are missing.")
+@click.option("--plan", is_flag=True, help="Change nothing; list the missing revisions in their order.")
 @click.option("--remove", metavar="APP", help="Drop the tables of the application APP before uninstalling its package.")
 @click.pass_obj
-def migrate(environment: Environment, check: bool, remove: str | None) -> None:
+def migrate(environment: Environment, check: bool, plan: bool, remove: str | None) -> None:
     """Migrate the database to the revisions of the installed packages.
 
     Applies missing revisions, one branch for each package, and inserts the initial rows. Repeating it changes nothing.
-    Run it after installing or upgrading packages, before starting the service.
+    Run it after installing or upgrading packages, before starting the service. If it is broken off, run it again: it
+    goes on where it was. Of several runs at once one migrates, and the others wait.
     """
     if remove is not None:
         _remove(environment, remove)
@@ -28,14 +37,57 @@ def migrate(environment: Environment, check: bool, remove: str | None) -> None:
     if check:
         click.echo("the database is up to date" if not missing else f"revisions are missing: {', '.join(missing)}")
         raise SystemExit(1 if missing else 0)
+    if plan:
+        for revision, text in migrating.planned(environment.engine, environment.registry):
+            click.echo(f"{revision}  {text}")
+        return
+    apply_migrations(environment)
+
+
+def apply_migrations(environment: Environment) -> None:
+    """Applies the missing revisions, and names each of them.
+
+    :raises click.ClickException: with the reason why the migration stopped
+    """
+    missing = revisions.pending(environment.engine, environment.registry)
     for item in environment.registry.broken:
         message = f"{item.name} ({item.distribution}) does not load and is left out: {item.reason}"
         click.secho(message, fg="red", err=True)
-    try:
-        migrating.upgrade(environment.engine, environment.registry)
-    except LookupError as error:
-        raise click.ClickException(str(error)) from None
+    with _stopped_with_reason():
+        migrating.upgrade(environment.engine, environment.registry, lambda revision: click.echo(f"applied {revision}"))
     click.echo(f"migrated {environment.engine.url.render_as_string()}: {', '.join(missing) or 'nothing was missing'}")
+
+
+@contextlib.contextmanager
+def _stopped_with_reason() -> Iterator[None]:
+    """Context manager of a migration, whose errors say what stopped it, and how to go on.
+
+    :raises click.ClickException: for rows that a constraint forbids, and errors of migrations and of the database
+    """
+    try:
+        yield
+    except Exception as error:
+        reason = None if isinstance(error, sa.exc.DBAPIError) and availability.is_away(error) else _reason(error)
+        if reason is None:
+            raise
+        if click.get_current_context().find_root().params.get("traceback"):
+            traceback.print_exc()
+        raise click.ClickException(reason) from None
+
+
+def _reason(error: Exception) -> str | None:
+    """Sentence about a migration that stopped; ``None`` for an error of something else."""
+    stopped = [*getattr(error, "__notes__", ())]  # of netinv_admin.migrate
+    if isinstance(error, sa.exc.DBAPIError):
+        stopped, reason = stopped or ["the migration stopped"], availability.reason(error)
+    elif isinstance(error, alembic.util.CommandError) or type(error) is LookupError:
+        reason = " ".join(str(error).split())
+    elif stopped:
+        reason = reason_of(error)
+    else:
+        return None
+    advice = ". Remove the cause, and run it again: it goes on where it stopped" if stopped else ""
+    return ": ".join([*stopped, reason]) + advice
 
 
 def _app(environment: Environment, name: str) -> App:
@@ -51,10 +103,8 @@ def _app(environment: Environment, name: str) -> App:
 
 def _remove(environment: Environment, name: str) -> None:
     app = _app(environment, name)
-    try:
+    with _stopped_with_reason():
         migrating.remove(environment.engine, environment.registry, app)
-    except LookupError as error:
-        raise click.ClickException(str(error)) from None
     click.echo(f"removed the tables of {name}; now uninstall its package")
 
 

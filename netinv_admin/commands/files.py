@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from netinv_admin.backup import referenced
+from netinv_core.backups.writing import referenced
 from netinv_core.environment import Environment
+from netinv_core.models.base import Base
 from netinv_core.storage.files import stored
 
 MIN_AGE_SECONDS = 24 * 60 * 60  # of files to report as unnamed: younger ones may belong to a running request
@@ -26,7 +27,7 @@ def files(environment: Environment, remove: bool) -> None:
     root = Path(environment.settings["media_root"])
     with environment.unit_of_work() as uow:
         written_at = dict(stored(root))  # read before the names: a file written meanwhile does not count as unnamed
-        named = referenced(uow.connection, uow.registry)
+        named = referenced(uow.connection, uow.registry, Base.metadata.tables)
     missing = sorted(named - written_at.keys())
     for name in missing:
         click.secho(f"missing  {name}", fg="red")

@@ -10,6 +10,7 @@ import click
 import sqlalchemy as sa
 
 from netinv_core.auth.models import Group, ObjectPermission, User, user_groups
+from netinv_core.command_output import json_option, print_json
 from netinv_core.environment import Environment
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.associations import EVERY_TYPE
@@ -80,8 +81,9 @@ def create_group(environment: Environment, name: str, usernames: Sequence[str]) 
 
 
 @group.command("list")
+@json_option
 @click.pass_obj
-def list_groups(environment: Environment) -> None:
+def list_groups(environment: Environment, as_json: bool) -> None:
     """List the groups with their users."""
     with environment.unit_of_work() as uow:
         members: dict[int, list[str]] = {}
@@ -90,7 +92,11 @@ def list_groups(environment: Environment) -> None:
         )
         for group_id, username in uow.execute(pairs.order_by(_users.c.username)):
             members.setdefault(group_id, []).append(username)
-        for row in uow.execute(sa.select(_groups).order_by(_groups.c.name)):
+        rows = uow.execute(sa.select(_groups).order_by(_groups.c.name)).all()
+        if as_json:
+            print_json({"id": row.id, "name": row.name, "users": members.get(row.id, [])} for row in rows)
+            return
+        for row in rows:
             click.echo(f"{row.name:30} {', '.join(members.get(row.id, ()))}".rstrip())
 
 
@@ -180,12 +186,17 @@ def create_permission(
 
 
 @permission.command("list")
+@json_option
 @click.pass_obj
-def list_permissions(environment: Environment) -> None:
+def list_permissions(environment: Environment, as_json: bool) -> None:
     """List the permissions: name, actions, object types, holders, constraints."""
     with environment.unit_of_work() as uow:
         ids = uow.execute(sa.select(_permissions.c.id).order_by(_permissions.c.name, _permissions.c.id)).scalars().all()
-        for shown in plan_of(uow.registry[PERMISSIONS]).represent(uow, ids):
+        permissions = plan_of(uow.registry[PERMISSIONS]).represent(uow, ids)
+        if as_json:
+            print_json(permissions)
+            return
+        for shown in permissions:
             holders = [item["display"] for item in [*shown["groups"], *shown["users"]]]
             limits = json.dumps(shown["constraints"]) if shown["constraints"] else ""
             columns = ", ".join(shown["actions"]), ", ".join(shown["object_types"]), ", ".join(holders), limits

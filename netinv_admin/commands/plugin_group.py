@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 import click
 import pluggy
@@ -11,9 +12,10 @@ from pyramid.paster import get_appsettings
 
 from netinv_core import hookspecs
 from netinv_core.app import DISABLED
-from netinv_core.environment import DEFAULT_INI, VARIABLE, loader_uri
-from netinv_core.packages import Packages, discover, implementations
-from netinv_core.settings import words
+from netinv_core.environment import DEFAULT_INI, VARIABLE
+from netinv_core.ini_files import loader_uri
+from netinv_core.packages import FAILURES, Packages, discover, implementations, reason_of
+from netinv_core.settings import before_packages, words
 
 
 def packages(context: click.Context, plugins_dir: str) -> Packages:
@@ -32,13 +34,13 @@ def packages(context: click.Context, plugins_dir: str) -> Packages:
 
 
 def _settings(context: click.Context) -> Mapping[str, str]:
-    """Returns the settings of the command line's ini file; none without one."""
+    """Returns the settings of the command line's ini file, none without one, and of the environment."""
     ini = context.find_root().params.get("config") or os.environ.get(VARIABLE, DEFAULT_INI)
     try:
         settings: Mapping[str, str] = get_appsettings(loader_uri(ini))
     except Exception:  # the file is missing or broken, which a command that needs it reports; --help needs none
-        return {}
-    return settings
+        settings = {}
+    return before_packages(settings, os.environ)
 
 
 class Extensible(click.Group):
@@ -54,12 +56,35 @@ class Extensible(click.Group):
         return built_in or next((command for command in self._added(context) if command.name == name), None)
 
     def _added(self, context: click.Context) -> Iterator[click.Command]:
-        manager = pluggy.PluginManager("netinv")
-        manager.add_hookspecs(hookspecs)
         settings = _settings(context)
         disabled = words(settings.get(f"netinv.{DISABLED}", ""))
         for name, module in packages(context, settings.get("netinv.plugins_dir", ""))[0]:
-            for plugin_name, plugin in implementations(name, module, disabled):
-                manager.register(plugin, plugin_name)
-        for commands in reversed(manager.hook.netinv_commands()):
-            yield from commands.get(self.name or "", ())
+            try:
+                added = _commands_of(name, module, disabled, self.name or "")
+            except FAILURES as error:
+                _warn_once(context, name, f"the commands of the package {name} are left out: {reason_of(error)}")
+            else:
+                yield from added
+
+
+def _commands_of(name: str, module: Any, disabled: Collection[str], group: str) -> list[click.Command]:
+    """The commands that a package adds to a group.
+
+    :raises TypeError: when its hook returns anything else
+    """
+    manager = pluggy.PluginManager("netinv")
+    manager.add_hookspecs(hookspecs)
+    for plugin_name, plugin in implementations(name, module, disabled):
+        manager.register(plugin, plugin_name)
+    found = [command for commands in reversed(manager.hook.netinv_commands()) for command in commands.get(group, ())]
+    for command in found:
+        if not isinstance(command, click.Command):
+            raise TypeError(f"netinv_commands returns {type(command).__name__} instead of Command")
+    return found
+
+
+def _warn_once(context: click.Context, package: str, message: str) -> None:
+    key = f"{__name__} failed {package}"
+    if key not in context.meta:
+        context.meta[key] = True
+        click.echo(f"Warning: {message}", err=True)

@@ -14,13 +14,15 @@ from sqlalchemy.engine import Engine
 from netinv_core.db import availability, start_check
 from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
+from netinv_core.package_faults import package_at_fault
+from netinv_core.types import Registry
 
 INTERNAL_ERROR = 70  # exit code of an error that nobody foresaw: EX_SOFTWARE of sysexits.h
 EXPECTED = (start_check.UnusableDatabase, ValueError, OSError)
 
 
-class InternalError(click.ClickException):
-    """Error of netinv itself, which deserves a report."""
+class UnexpectedError(click.ClickException):
+    """Error of netinv itself, or of a package, which deserves a report."""
 
     exit_code = INTERNAL_ERROR
 
@@ -58,8 +60,11 @@ def _readable(error: Exception, environment: Environment | None) -> click.ClickE
         return click.ClickException(error_text(error.body))
     elif isinstance(error, EXPECTED):
         return click.ClickException(_text(error))
-    return InternalError(
-        f"{type(error).__name__}: {_text(error)} (an error of netinv: `netinv --traceback …` shows where)"
+    registry: Registry | None = environment.__dict__.get("registry") if environment is not None else None
+    package = package_at_fault(registry, error) if registry is not None else None
+    owner = "netinv" if package is None else f"the package {package}"
+    return UnexpectedError(
+        f"{type(error).__name__}: {_text(error)} (an error of {owner}: `netinv --traceback …` shows where)"
     )
 
 

@@ -51,7 +51,7 @@ def _endpoints(registry: Registry, resource: str | None) -> Sequence[Endpoint]:
 def _phases(endpoint: Endpoint) -> Iterator[tuple[str, Sequence[Callable[..., Any]]]]:
     """Yields the phases of a write and of a deletion, each with its functions."""
     resource = endpoint.resource
-    yield "prepare", resource.prepare_functions
+    yield "prepare", endpoint.preparations
     yield "rule", endpoint.rules
     referring = by_target(endpoint.registry).get(endpoint.table, ())
     yield "rule of objects that refer to it", list(dict.fromkeys(entry.rule for entry in referring))

@@ -9,13 +9,14 @@ the first encryption: it takes 6 MiB of a process.
 from __future__ import annotations
 
 import base64
-import functools
 import hashlib
 import secrets
 import unicodedata
 from typing import TYPE_CHECKING
 
 import argon2
+
+from netinv_core.caches import lru_cache
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -35,7 +36,7 @@ def digest(key: str) -> str:
     return hashlib.sha256(key.lower().encode()).hexdigest()
 
 
-@functools.cache
+@lru_cache("ciphers", 16)
 def cipher(secret: str) -> Fernet:
     """Returns the cipher for a value of the setting ``netinv.secret``; cached."""
     from cryptography.fernet import Fernet
@@ -61,7 +62,7 @@ def decrypt(secret: str, encrypted: str) -> str:
         raise ValueError("It was sealed under another netinv.secret.") from None
 
 
-@functools.cache
+@lru_cache("ciphers", 16)
 def _siv_cipher(secret: str) -> AESSIV:
     """Returns the cipher of :func:`seal` for a value of the setting ``netinv.secret``; cached."""
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -132,7 +133,7 @@ def _matches(digest: str, text: str) -> bool:
         return False
 
 
-@functools.cache
+@lru_cache("constants", 4)
 def _dummy_hash(hasher: argon2.PasswordHasher) -> str:
     """Returns the hash of a random password; cached."""
     return hasher.hash(secrets.token_urlsafe())

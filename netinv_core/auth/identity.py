@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import functools
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import stored_answers
-from netinv_core.auth import crypto, narrowing, passwords
+from netinv_core.auth import crypto, narrowing
 from netinv_core.auth.account import ANONYMOUS, Identity, Permissions, TokenReference
 from netinv_core.auth.audit import audit, audit_token_use
 from netinv_core.auth.audit import log as audit_log
@@ -27,6 +25,7 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
+from netinv_core.caches import lru_cache
 from netinv_core.db import read_positions
 from netinv_core.errors import Denied
 from netinv_core.models.associations import EVERY_TYPE
@@ -77,7 +76,7 @@ def account_row(uow: UnitOfWork, select: sa.Select[Any], values: Mapping[str, An
     return uow.execute(_with_answer(select), {**values, "key_digest": keyed.key_digest}).first()
 
 
-@functools.cache
+@lru_cache("SQL statements", 100)
 def _with_answer(select: sa.Select[Any]) -> sa.Select[Any]:
     """A SELECT of accounts LEFT JOINed to the stored answer of the parameter ``key_digest``."""
     table, is_stored = table_of(stored_answers.StoredAnswer), stored_answers.is_stored_for(_user.c.id)
@@ -94,17 +93,17 @@ def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
     if scheme.lower() != "token":
         return ANONYMOUS
     if not rest:
-        raise _refused("malformed", "Invalid token header. No credentials provided.")
+        raise refused("malformed", "Invalid token header. No credentials provided.")
     if len(rest) > 1:
-        raise _refused("malformed", "Invalid token header. Token string should not contain spaces.")
+        raise refused("malformed", "Invalid token header. Token string should not contain spaces.")
     row = account_row(uow, _by_key, {"digest": crypto.digest(rest[0])})
     if row is None:
-        raise _refused("unknown_token", "Invalid token")
+        raise refused("unknown_token", "Invalid token")
     if row.expires is not None and row.expires <= now():
-        raise _refused("expired_token", "Token expired")
+        raise refused("expired_token", "Token expired")
     identity = identity_of(uow, row, writes=row.write_enabled)
     if row.allowed_networks and not addresses.is_in(address, row.allowed_networks):
-        raise _refused("address", f"This token is not accepted from the address {address}.")
+        raise refused("address", f"This token is not accepted from the address {address}.")
     identity = dataclasses.replace(identity, token=TokenReference(row.token_id, row.last_used))
     if audit_log.isEnabledFor(logging.INFO):
         audit_token_use(row.token_id, row.username)
@@ -113,7 +112,7 @@ def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
     return identity
 
 
-def _refused(reason: str, detail: str) -> Denied:
+def refused(reason: str, detail: str) -> Denied:
     """The error for credentials that are not accepted, which are also named in the audit log."""
     audit("credentials.refused", reason=reason)
     return Denied(detail)
@@ -131,24 +130,13 @@ def _limited(uow: UnitOfWork, identity: Identity, actions: Sequence[str], labels
     return dataclasses.replace(identity, superuser=False, can_write=writes, permissions=permissions, limited=True)
 
 
-def by_password(uow: UnitOfWork, header: str, address: str) -> Identity:
-    """The identity of an ``Authorization: Basic …`` header from a client's ``address``; anonymous for another scheme.
+def by_account(uow: UnitOfWork, user_id: uuid.UUID) -> Identity | None:
+    """The identity of an account for one request, whose credentials were verified; ``None`` when it is deleted.
 
-    :raises Denied: for a malformed header; as :func:`netinv_core.auth.passwords.sign_in`
-    :raises TooManyRequests: as :func:`netinv_core.auth.passwords.sign_in`
+    :raises Denied: for an inactive user
     """
-    scheme, _, encoded = header.partition(" ")
-    if scheme.lower() != "basic":
-        return ANONYMOUS
-    try:
-        username, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
-    except ValueError:  # not ASCII, not base64, not UTF-8
-        raise _refused("malformed", "Invalid basic header. Credentials not correctly base64 encoded.") from None
-    user_id = passwords.sign_in(uow, username, password, address)
     row = account_row(uow, _by_id, {"id": user_id})
-    if row is None:
-        raise Denied(passwords.WRONG)
-    return identity_of(uow, row, writes=True)
+    return None if row is None else identity_of(uow, row, writes=True)
 
 
 def by_username(uow: UnitOfWork, username: str) -> Identity:
@@ -190,7 +178,7 @@ def identity_of(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
     :raises Denied: for an inactive user
     """
     if not row.is_active:
-        raise _refused("inactive_account", "User inactive")
+        raise refused("inactive_account", "User inactive")
     uow.configuration.cached, uow.configuration.number = uow.registry.cached(row.version), row.version
     if uow.keyed_request is not None and hasattr(row, "request_digest"):
         uow.keyed_request.found(row)

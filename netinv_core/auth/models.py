@@ -41,7 +41,10 @@ class Group(Base):
 
 
 class User(Model):
-    """An account. ``password`` holds an argon2 hash, ``config_data`` the user's preferences."""
+    """An account of a person or of a program.
+
+    ``password`` holds an argon2 hash, ``config_data`` the user's preferences.
+    """
 
     __tablename__ = "core_user"
 
@@ -91,7 +94,7 @@ class Token(Model):
 
 
 class ObjectPermission(Model):
-    """Permission of users and groups for actions on models, limited by constraints."""
+    """A right of users and groups to take actions on models, limited by constraints."""
 
     __tablename__ = "core_permission"
 
@@ -118,7 +121,7 @@ class ExternalIdentity(Base):
 class SignInCounter(Base):
     """Counter of failed sign-ins ``since`` a time; ``known`` is the time of the last success.
 
-    See :mod:`netinv_core.auth.passwords`.
+    See :mod:`netinv_signin.passwords`.
     """
 
     __tablename__ = "core_sign_in_counter"

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.caches import lru_cache
+
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, UnitOfWork
 
 LimitsOf = Callable[["UnitOfWork", "Endpoint", Any], list[Any] | None]
 
 
-@functools.cache
+@lru_cache("SQL statements", 2000)
 def _alias(table: Any) -> Any:
     """Returns the alias of a table for subqueries that hold no other one of it: making one copies all columns."""
     alias = table.alias()

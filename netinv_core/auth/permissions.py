@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -14,6 +14,7 @@ from netinv_core.auth.account import NOT_GIVEN
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import documents, relations
+from netinv_core.read.lookups import MAX_TERMS
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, UnitOfWork
@@ -44,7 +45,7 @@ def check(uow: UnitOfWork, endpoint: Endpoint, action: str) -> None:
     if action != "view" and not identity.can_write:
         raise Denied()
     if not identity.superuser and (endpoint.label, action) not in identity.permissions:
-        raise Denied()
+        raise Denied(missing=(endpoint.label, action))
     if endpoint.resource.restriction is not None and not endpoint.resource.restriction(uow, action):
         raise Denied()
 
@@ -79,8 +80,13 @@ def visible(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> list[Any]:
 
 def visible_ids(uow: UnitOfWork, endpoint: Endpoint, ids: Sequence[Any]) -> set[Any]:
     """Returns those of the ids whose objects the user may view; one statement, none without constraints."""
+    return permitted_ids(uow, endpoint, "view", ids)
+
+
+def permitted_ids(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any]) -> set[Any]:
+    """Returns those of the ids on whose objects an action is permitted; one statement, none without constraints."""
     try:
-        allowed = scope(uow, endpoint, "view", endpoint.table)
+        allowed = scope(uow, endpoint, action, endpoint.table)
     except Denied:
         return set()
     if allowed is None or not ids:
@@ -133,7 +139,10 @@ def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> An
 def constraint_error(uow: UnitOfWork, endpoint: Endpoint, constraints: Any) -> str | None:
     """Returns why constraints are invalid (an unknown or hidden member, a bad value), with the member, or ``None``."""
     keywords = with_user(constraints, uuid.uuid4())
-    for option in keywords if isinstance(keywords, list) else [keywords]:
+    options = keywords if isinstance(keywords, list) else [keywords]
+    if terms_of(endpoint, options) > MAX_TERMS:
+        return f"Constraints may hold at most {MAX_TERMS} lookups, those of the values of documents one by one."
+    for option in options:
         for name, value in option.items():
             try:
                 relations.keyword(endpoint, endpoint.table, endpoint.registry.dialect, name, value)
@@ -145,6 +154,25 @@ def constraint_error(uow: UnitOfWork, endpoint: Endpoint, constraints: Any) -> s
     return None
 
 
+def terms_of(endpoint: Endpoint, constraints: Any) -> int:
+    """Returns the number of lookups that constraints hold, those of the values of documents one by one."""
+    options = constraints if isinstance(constraints, list) else [constraints or {}]
+    return sum(_terms(endpoint, option) for option in options)
+
+
+def _terms(endpoint: Endpoint, option: Mapping[str, Any]) -> int:
+    """The conditions of which the one of a mapping of keywords is made: one for each value of a document's member."""
+    lists = [value for name, value in option.items() if isinstance(value, list) and _is_of_document(endpoint, name)]
+    return len(option) + sum(map(len, lists))
+
+
+def _is_of_document(endpoint: Endpoint, name: str) -> bool:
+    try:
+        return documents.parse(endpoint, name) is not None
+    except ValueError:
+        return False
+
+
 def _check_member(uow: UnitOfWork, endpoint: Endpoint, name: str, value: Any) -> None:
     """Checks a keyword that leads to a member of a document: the member must be defined, and may have the value.
 
@@ -154,7 +182,7 @@ def _check_member(uow: UnitOfWork, endpoint: Endpoint, name: str, value: Any) ->
     if path is None:
         return
     members: dict[str, Any] = {}
-    for found in uow.registry.hooks.netinv_document_members(uow=uow, endpoint=path.owner):
+    for found in uow.registry.results("netinv_document_members", dict, uow=uow, endpoint=path.owner):
         members |= found
     check = members.get(path.names[0])
     if check is None:

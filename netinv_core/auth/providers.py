@@ -1,6 +1,6 @@
 """Identity providers: ways to sign in besides the passwords that netinv stores, contributed by packages.
 
-A provider proves who somebody is, as an :class:`ExternalUser`; :mod:`netinv_core.auth.external_users` finds or creates
+A provider proves who somebody is, as an :class:`ExternalUser`; :mod:`netinv_signin.external_users` finds or creates
 the account.
 """
 
@@ -49,7 +49,7 @@ class IdentityProvider:
       :class:`netinv_core.errors.Unavailable` when it cannot tell;
     * ``resolve(registry, username)``: what identifies the user of this name there, the same for every spelling that is
       accepted, or ``None``; failed attempts are counted by it. Without it they are counted by the prepared name
-      (:mod:`netinv_core.auth.user_names`). Raises :class:`netinv_core.errors.Unavailable`, too;
+      (:mod:`netinv_signin.user_names`). Raises :class:`netinv_core.errors.Unavailable`, too;
     * ``from_request(request)``: the user that the request itself proves, such as by a header; called by the sign-in
       page. A session that began so ends when the request no longer proves the same subject;
     * ``sign_out_url(request, data)``: where the browser goes after the sign-out, with the data that the sign-in stored.

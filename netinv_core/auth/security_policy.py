@@ -19,14 +19,16 @@ from pyramid.request import Request, RequestLocalCache
 
 from netinv_core.auth import permissions
 from netinv_core.auth.account import ANONYMOUS, NOT_GIVEN, Identity
-from netinv_core.auth.identity import by_password, by_token
+from netinv_core.auth.identity import by_token
 from netinv_core.auth.token_use import INTERVAL, TokenUse
 from netinv_core.errors import Denied
 from netinv_core.http import rate_limits
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.telemetry import log_context
 
+#: The permission of a view for every active account; GET also for anyone, by ``netinv.exempt_view_permissions``.
 API_ACCESS = "api-access"
+#: The permission of a view for every active account.
 AUTHENTICATED = "authenticated"
 OF_METHOD = "of-method"
 # A way to authenticate: the identity of a request, or None where the request has no credentials of this kind.
@@ -34,7 +36,7 @@ IdentitySource = Callable[[Request], Identity | None]
 
 
 def from_authorization_header(request: Request) -> Identity | None:
-    """The identity of a header ``Authorization: Token …``; of ``Basic …`` where the resource accepts passwords.
+    """The identity of a header ``Authorization: Token …``.
 
     :raises Denied: for wrong credentials
     """
@@ -42,11 +44,6 @@ def from_authorization_header(request: Request) -> Identity | None:
     if not header:
         return None
     address = request.remote_addr or ""  # client_addr would trust any X-Forwarded-For
-    endpoint = getattr(request.context, "endpoint", None)
-    if endpoint is not None and endpoint.resource.allow_basic_auth:
-        identity = by_password(request.uow, header, address)
-        if not identity.anonymous:
-            return identity
     identity = by_token(request.uow, header, address)
     token = identity.token
     if token is not None and (token.last_used is None or request.uow.now - token.last_used >= INTERVAL):
@@ -65,9 +62,9 @@ class SecurityPolicy:
         self._sources = list(sources)
         self._identities = RequestLocalCache(self._authenticate)
 
-    def add_source(self, source: IdentitySource) -> None:
-        """Adds a source, to be asked after those before it."""
-        self._sources.append(source)
+    def add_source(self, source: IdentitySource, *, first: bool = False) -> None:
+        """Adds a source, to be asked after those before it, or before all of them."""
+        self._sources.insert(0 if first else len(self._sources), source)
 
     def identity(self, request: Request) -> Identity:
         """The identity of a request, anonymous without credentials; the unit of work acts for it from then on.

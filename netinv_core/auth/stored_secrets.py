@@ -50,11 +50,12 @@ class Readability:
 
 
 def readability(connection: Connection, secret: str) -> Readability:
-    """Tries to decrypt some values of each column whose table exists."""
+    """Tries to decrypt some values of each column that exists: a database may lack revisions."""
     counts, columns = [0, 0], []
-    tables = set(sa.inspect(connection).get_table_names())
+    found = sa.inspect(connection).get_multi_columns(filter_names=[column.table.name for column in encrypted_columns()])
+    present = {(name, item["name"]) for (_, name), items in found.items() for item in items}
     for column in encrypted_columns():
-        if column.table.name not in tables:
+        if (column.table.name, column.name) not in present:
             continue
         values = connection.execute(sa.select(column).where(_is_set(column)).limit(SAMPLE)).scalars()
         results = [_decrypted(secret, value) is not None for value in values if value]

@@ -14,7 +14,7 @@ from netinv_core import fields
 from netinv_core.models.columns import column_info
 from netinv_core.net import addresses
 from netinv_core.resource import FieldFactory
-from netinv_core.types import Field, JoinedTable, Plan, Reader
+from netinv_core.types import Field, JoinedTable, Reader, ReadPlan
 
 if TYPE_CHECKING:
     from netinv_core.types import Draft, Registry
@@ -34,7 +34,7 @@ class LimitList(fields.ListValue):
     opt_in: bool = True
     own: bool = True
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         return lambda row, page: row[index] or []
 
@@ -57,7 +57,7 @@ class LimitList(fields.ListValue):
         return item
 
 
-class Networks(LimitList):
+class NetworkListField(LimitList):
     """Field of a list of networks, each in its shortest form."""
 
     def parse_item(self, item: str) -> str:
@@ -93,7 +93,7 @@ class ObjectTypes(LimitList):
 
 def _field(name: str, kind: type[LimitList], text: str) -> FieldFactory:
     def make(registry: Any, endpoint: Any) -> Field:
-        options = {} if kind is Networks else {"registry": registry}
+        options = {} if kind is NetworkListField else {"registry": registry}
         shape = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_ITEMS}
         info = column_info(endpoint.table.c[name])
         return kind(name=name, attribute=name, info=info, help=text, openapi=shape, **options)
@@ -109,7 +109,7 @@ def _last_used(registry: Any, endpoint: Any) -> Field:
 
 
 FIELDS = (
-    _field("allowed_networks", Networks, NETWORKS_HELP),
+    _field("allowed_networks", NetworkListField, NETWORKS_HELP),
     _field("actions", Actions, ACTIONS_HELP),
     _field("object_types", ObjectTypes, TYPES_HELP),
     FieldFactory("last_used", _last_used),

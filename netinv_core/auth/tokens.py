@@ -16,10 +16,11 @@ from netinv_core.auth.token_limits import FIELDS
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import ColumnInfo, column_info
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Draft, Field, JoinedTable, Plan, Reader, UnitOfWork
+from netinv_core.types import Draft, Field, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_core.write import schema
 
 KEY_TAKEN = "Token with this Key already exists."
@@ -40,7 +41,7 @@ class TokenKey(fields.Field):
     confidential: bool = True
     nullable: bool = True
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         index = plan.column(place, "id")
         return lambda row, page: page.uow.revealed.get(row[index])
 
@@ -87,10 +88,13 @@ tokens = Resource(
     recorded=False,
     allow_basic_auth=True,
     exempt_by_name_only=True,
+    presentation=Presentation(
+        empty="Scripts and other programs use the API by a token: add one for each, limited to what it has to do."
+    ),
 )
 
 
-@tokens.filter("key", suffixes=["n"])
+@tokens.filter("key", suffixes=["n"], listed=True)
 def by_key(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
     """Filter by whole keys, compared by their hashes."""
     matches = table.c.key_hash.in_([crypto.digest(value) for value in values])

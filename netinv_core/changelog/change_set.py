@@ -10,28 +10,36 @@ import dataclasses
 import secrets
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from netinv_core.auth.audit import KINDS, audit_changes
-from netinv_core.changelog import sequence
+from netinv_core.changelog import guards, sequence
 from netinv_core.changelog.masking import mask_change
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.packing import pack
-from netinv_core.changelog.recorder import record
+from netinv_core.changelog.recorder import RelatedInsert, record
+from netinv_core.db.engine import json_bytes
 from netinv_core.models.base import table_of
 from netinv_core.tasks.queue import notify_worker
+from netinv_core.wrong_results import WrongResult, without_json_form
 
 if TYPE_CHECKING:
     from netinv_core import types
     from netinv_core.types import Endpoint, UnitOfWork
 
+MAX_ROUNDS = 10  # of the changes of hooks that are told of changes
 _NANOSECONDS = 1_000_000  # of a millisecond
 
 
 @dataclasses.dataclass
 class Change:
-    """Change of one object; see :class:`ObjectChange`. ``record`` is the id of its row, set when it is written."""
+    """Change of one object; see :class:`ObjectChange`. ``record`` is the id of its row, set when it is written.
+
+    ``checked`` is true once the guards have seen it (:mod:`netinv_core.changelog.guards`).
+    """
 
     endpoint: Endpoint
     key: Any
@@ -41,6 +49,8 @@ class Change:
     object_data: dict[str, Any]
     record: uuid.UUID | None = None
     memberships: Mapping[str, list[str]] | None = None
+    bypassed: str | None = None
+    checked: bool = False
 
     @property
     def name(self) -> str:
@@ -125,31 +135,80 @@ class ChangeSet:
         for change in later.pending:
             self.add(change)
 
-    def write(self, uow: UnitOfWork) -> list[types.Change]:
-        """Inserts the change records and the related rows of packages, and removes the changes; returns them."""
-        changes, self._changes = list(self._changes.values()), {}
-        if any(change.endpoint.label in KINDS for change in changes):
-            audit_changes(uow, changes)
-        recorded = [
-            change for change in changes if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)
-        ]
-        if recorded:
-            for change, record_id in zip(recorded, new_record_ids(len(recorded)), strict=True):
-                change.mask()
-                change.record = record_id
-            hooks = uow.registry.hooks
-            followers = [
-                follower for some in hooks.netinv_change_inserts(uow=uow, changes=recorded) for follower in some
-            ]
-            record(uow, table_of(ObjectChange), _rows(uow, recorded), followers)
-            hooks.netinv_changes_recorded(uow=uow, changes=recorded)
-            if sequence.are_many(uow.registry, len(recorded)):
-                notify_worker(uow, "number_changes")
-        return changes
+    def check(self, uow: UnitOfWork) -> None:
+        """Has the guards of packages look at the changes that they have not seen.
+
+        :raises Denied: for a change that one of them refuses
+        """
+        guards.check(uow, [change for change in self._changes.values() if not change.checked and _is_recorded(change)])
+
+    def write(self, uow: UnitOfWork, *, guarded: bool = True) -> list[types.Change]:
+        """Inserts the change records and the related rows of packages, and removes the changes; returns them.
+
+        What the hook ``netinv_changes_recorded`` changes is recorded in the same way, and given to the hook again.
+
+        :param guarded: as :meth:`check`
+        :raises Denied: as :meth:`check`
+        :raises WrongResult: when hooks still change objects after :data:`MAX_ROUNDS`
+        """
+        written: list[types.Change] = []
+        for _ in range(MAX_ROUNDS):
+            if guarded:
+                self.check(uow)
+            changes, self._changes = list(self._changes.values()), {}
+            if any(change.endpoint.label in KINDS for change in changes):
+                audit_changes(uow, changes)
+            recorded = [change for change in changes if _is_recorded(change)]
+            restless = self._record(uow, recorded, len(written)) if recorded else ""
+            written += changes
+            if not self._changes:
+                return written
+        message = f"netinv_changes_recorded of the package {restless} changes objects again and again"
+        raise WrongResult(f"{message}: {MAX_ROUNDS} times for one unit of work", package=restless)
+
+    def _record(self, uow: UnitOfWork, recorded: Sequence[types.Change], start: int) -> str:
+        """Inserts the records of changes, the first of which has the position ``start``, and the related rows, and
+        calls the hook. Returns the last package whose hook changed objects.
+        """
+        for change, record_id in zip(recorded, new_record_ids(len(recorded)), strict=True):
+            change.mask()
+            change.record = record_id
+        registry, changing = uow.registry, ""
+        followers: list[RelatedInsert] = []
+        for package, caller in registry.callers("netinv_change_inserts"):
+            for result in caller(uow=uow, changes=recorded):
+                for insert in result if isinstance(result, Iterable) else [result]:
+                    if not isinstance(insert, RelatedInsert):
+                        raise WrongResult(f"netinv_change_inserts returns {type(insert).__name__}", package=package)
+                    followers.append(insert)
+        table = table_of(ObjectChange)
+        try:
+            rows = _rows(uow, recorded, start)
+        except orjson.JSONEncodeError as error:
+            raise _of_value(recorded, error) from error
+        record(uow, table, rows, followers)
+        for package, caller in registry.callers("netinv_changes_recorded"):
+            before = len(self._changes)
+            caller(uow=uow, changes=recorded)
+            changing = package if len(self._changes) > before else changing
+        if sequence.are_many(registry, len(recorded)):
+            notify_worker(uow, "number_changes")
+        return changing
 
 
-def _rows(uow: UnitOfWork, changes: Sequence[types.Change]) -> list[dict[str, Any]]:
-    """The rows of change records."""
+def _of_value(changes: Sequence[types.Change], error: TypeError) -> TypeError:
+    """The error of a representation that JSON cannot hold: that of the plugin that gave the field, if one did."""
+    found = (without_json_form(change.endpoint, change.after or change.before, json_bytes) for change in changes)
+    return next(filter(None, found), error)
+
+
+def _is_recorded(change: types.Change) -> bool:
+    """True for changes that have a record."""
+    return change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)
+
+
+def _rows(uow: UnitOfWork, changes: Sequence[types.Change], start: int) -> list[dict[str, Any]]:
+    """The rows of change records, the first of which has the position ``start``."""
     shared = {"user_id": uow.identity.user_id, "user_name": uow.identity.username, "request_id": uow.request_id}
     return [
         {
@@ -160,10 +219,11 @@ def _rows(uow: UnitOfWork, changes: Sequence[types.Change]) -> list[dict[str, An
             "changed_object_id": change.key,
             "object_repr": change.name,
             "memberships": change.memberships,
+            "bypassed": change.bypassed,
             "position": position,
             "states": pack(change.endpoint.label, change.key, vars(change)),
         }
-        for position, change in enumerate(changes)
+        for position, change in enumerate(changes, start)
     ]
 
 

@@ -16,6 +16,7 @@ from netinv_core.models.types import Binary, Json
 
 CREATE, UPDATE, DELETE = "create", "update", "delete"
 NOT_CREATED = f"action IN ('{UPDATE}', '{DELETE}')"
+MAX_BYPASSED = 200  # characters
 ACTIONS = Choices.of((CREATE, "Created"), (UPDATE, "Updated"), (DELETE, "Deleted"))
 
 
@@ -28,7 +29,8 @@ class ObjectChange(Model):
     orders the changes of one unit of work.
     ``number`` is the place in the order of commits, assigned after the commit (:mod:`netinv_core.changelog.sequence`).
     ``time`` is when the row was written, while the object was locked: of two changes of one object, the later one has
-    the later time.
+    the later time. ``bypassed`` says which checks of packages the user had the right to leave out, and did
+    (:mod:`netinv_core.changelog.guards`).
     """
 
     __tablename__ = "core_object_change"
@@ -56,6 +58,7 @@ class ObjectChange(Model):
     changed_object_type: Mapped[str] = column(length=100, read_only=True)
     changed_object_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
     object_repr: Mapped[str] = column(length=200, hidden=True)
+    bypassed: Mapped[str | None] = column(length=MAX_BYPASSED, read_only=True, default=None)
     object_data: Mapped[dict[str, Any] | None] = column(Json(), kind="json", read_only=True, default=None)
     before: Mapped[dict[str, Any] | None] = column(Json(), hidden=True, default=None)
     after: Mapped[dict[str, Any] | None] = column(Json(), hidden=True, default=None)

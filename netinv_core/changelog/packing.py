@@ -15,16 +15,18 @@ new records use the last one. ``*`` is for models without a line.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import uuid
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from netinv_core import answer_size
+from netinv_core.caches import lru_cache
 from netinv_core.db.engine import json_bytes
+from netinv_core.telemetry.log_context import current
 
 FORMAT, WITH_OWN_ID = 2, 1
 FORMATS = frozenset((FORMAT, WITH_OWN_ID))
@@ -35,6 +37,8 @@ _FILE = Path(__file__).with_name("dictionaries.jsonl")
 _MARKS = [bytes((code,)) for code in range(32) if code != ord("\n")]
 _HEADER, _ID = 3, 16  # bytes
 _CACHED = 8  # inflated records: the parts of one are read one after the other
+SMALL = 4096  # bytes of a record that is inflated at once and may be kept: inflation is at most a thousandfold
+_SLICE = 16384  # bytes of a larger record that are inflated before their size is counted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Dictionaries:
     numbers: Mapping[str, int]
 
 
-@functools.cache
+@lru_cache("constants", 1)
 def dictionaries() -> Dictionaries:
     """Reads the dictionaries."""
     entries = [orjson.loads(line) for line in _FILE.read_bytes().splitlines()]
@@ -84,9 +88,13 @@ def unpack(packed: bytes, name: str) -> Any:
 
     :param packed: the record and the object's id, in 16 bytes or as text
     :raises ValueError: for a format or a dictionary of a later release
+    :raises AnswerTooLarge: when the states that a request reads are larger together than an answer may be
     """
-    lines, own_id = _inflated(packed)
+    lines, own_id = (_recently_inflated if len(packed) <= SMALL else _inflated)(packed)
     line, count = lines[_LINES[name]], packed[2]
+    context = current()
+    if context is not None and context.most_inflated:
+        answer_size.count_inflated(context, len(line))
     if line != b"null":
         text = own_id + packed[_HEADER : _HEADER + count * _ID].hex()
         for mark, start in zip(_MARKS, range(0, len(text), 2 * _ID), strict=False):
@@ -95,18 +103,56 @@ def unpack(packed: bytes, name: str) -> Any:
     return orjson.loads(line)
 
 
-@functools.lru_cache(_CACHED)
 def _inflated(packed: bytes) -> tuple[list[bytes], str]:
     """The three lines of JSON, with marks, and the digits of the id that is not among those of the record."""
-    known, (version, number, count) = dictionaries(), packed[:_HEADER]
-    if version not in FORMATS or number >= len(known.texts):
-        raise ValueError(f"a change record of format {version} with dictionary {number} is of a later release")
-    start = _HEADER + count * _ID
-    inflater = zlib.decompressobj(-zlib.MAX_WBITS, zdict=known.texts[number])
-    lines, own_id = inflater.decompress(packed[start:]).split(b"\n"), inflater.unused_data
-    if version == WITH_OWN_ID:
+    inflater, start, small = _inflater(packed), _start(packed), len(packed) <= SMALL
+    content = inflater.decompress(packed[start:]) if small else b"".join(_slices(inflater, packed))
+    lines, own_id = content.split(b"\n"), inflater.unused_data
+    if packed[0] == WITH_OWN_ID:
         return lines, ""
     return lines, own_id.hex() if len(own_id) == _ID else own_id.decode().replace("-", "")
+
+
+def _inflater(packed: bytes) -> Any:
+    known, (version, number) = dictionaries(), packed[:2]
+    if version not in FORMATS or number >= len(known.texts):
+        raise ValueError(f"a change record of format {version} with dictionary {number} is of a later release")
+    return zlib.decompressobj(-zlib.MAX_WBITS, zdict=known.texts[number])
+
+
+def _start(packed: bytes) -> int:
+    """The place of the stream, behind the ids."""
+    return _HEADER + packed[2] * _ID
+
+
+def inflated_size(packed: bytes, most: int) -> int:
+    """The bytes of the states of a record; of more than ``most`` no more are inflated, and none are kept.
+
+    :raises ValueError: as :func:`unpack`
+    """
+    size = 0
+    for part in _slices(_inflater(packed), packed):
+        size += len(part)
+        if size > most:
+            break
+    return size
+
+
+def _slices(inflater: Any, packed: bytes) -> Iterator[bytes]:
+    """The content of a record in parts.
+
+    :raises AnswerTooLarge: when they are larger together than an answer may be
+    """
+    context, size, start = current(), 0, _start(packed)
+    while start < len(packed):
+        part = inflater.decompress(packed[start : start + _SLICE])
+        size, start = size + len(part), start + _SLICE
+        if context is not None and context.most_inflated:
+            answer_size.check_inflated(context, size)
+        yield part
+
+
+_recently_inflated = lru_cache("unpacked states", _CACHED)(_inflated)
 
 
 def _id_text(digits: str) -> bytes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.sql.expression import FromClause
 
+from netinv_core.caches import lru_cache
 from netinv_core.db.driver.related_inserts import InsertWithRelated
 
 if TYPE_CHECKING:
@@ -46,6 +46,6 @@ def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], rel
         item.after_insert(uow, count)
 
 
-@functools.cache
+@lru_cache("SQL statements", 5000)
 def _statement(dialect: str, table: sa.Table, related: tuple[RelatedInsert, ...]) -> InsertWithRelated:
     return InsertWithRelated(dialect, table, [item.insert for item in related])

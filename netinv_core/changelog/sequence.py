@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import functools
 from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from netinv_core.caches import lru_cache
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.db.engine import WRITING, lock_rows
 from netinv_core.models.base import table_of
@@ -71,7 +71,7 @@ def numbers(connection: Connection) -> Numbers:
     return Numbers(last, pruned, bool(waiting))
 
 
-@functools.cache
+@lru_cache("SQL statements", 2000)
 def _number_next(batch_size: int) -> sa.Update:
     """UPDATE that gives the numbers behind ``last`` to so many changes."""
     following = (

@@ -5,7 +5,6 @@ Statements select :func:`state` where they would select a column; its values are
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,15 +15,18 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
+from netinv_core.caches import lru_cache
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.packing import FORMATS, PARTS, unpack
+from netinv_core.changelog.packing import inflated_size as inflated_size
+from netinv_core.db.driver import driver_of
 from netinv_core.models.base import table_of
 
 _ORDERS_KEPT = 4096  # of members, each of one kind of object
 _change = table_of(ObjectChange)
 
 
-class State(TypeDecorator[Any]):
+class RecordState(TypeDecorator[Any]):
     """One of the states of a record, with its members as the database's JSON columns order them."""
 
     impl = sa.LargeBinary
@@ -39,8 +41,7 @@ class State(TypeDecorator[Any]):
             return None
         if value[0] not in FORMATS:  # the JSON text of an older release
             return orjson.loads(value)
-        state = unpack(value, self.name)
-        return by_length(state) if _sorts(dialect) else state
+        return unpacked(value, self.name, dialect)
 
 
 class _Packed(FunctionElement[bytes]):
@@ -98,13 +99,30 @@ def _stored_on_mysql(element: Any, compiler: Any, **options: Any) -> str:
 
 def state(name: str, table: Any = _change) -> Any:
     """The column of a state (``before``, ``after`` or ``object_data``) of the change log, or of an alias of it."""
-    return sa.type_coerce(_Stored(_with_id(table), table.c[name]), State(name)).label(name)
+    return sa.type_coerce(_Stored(_with_id(table), table.c[name]), RecordState(name)).label(name)
 
 
 def record_columns(names: Iterable[str] | None = None) -> list[Any]:
     """The columns of the change log of these names, all by default, with the states as :func:`state` reads them."""
     chosen = [column.name for column in _change.c if column.name != "states"] if names is None else names
     return [state(name) if name in PARTS else _change.c[name] for name in chosen]
+
+
+def packed_states(largest: int) -> Any:
+    """The column of the packed states and the object's id, of records of up to ``largest`` bytes; null for others, and
+    for those of older releases.
+    """
+    packed = sa.case((sa.func.length(_change.c.states) <= sa.literal_column(str(largest)), _change.c.states))
+    return _Packed(packed, _change.c.changed_object_id).label("states")
+
+
+def unpacked(packed: bytes, name: str, dialect: Any) -> Any:
+    """Returns a state of a record with its members as the column :func:`state` has it.
+
+    :raises AnswerTooLarge: as :func:`netinv_core.changelog.packing.unpack`
+    """
+    value = unpack(packed, name)
+    return by_length(value) if _sorts(dialect) else value
 
 
 def stored_states() -> list[Any]:
@@ -135,7 +153,7 @@ def by_length(value: Any) -> Any:
     return [by_length(item) for item in value] if isinstance(value, list) else value
 
 
-@functools.lru_cache(_ORDERS_KEPT)
+@lru_cache("orders of members", _ORDERS_KEPT)
 def _order(names: tuple[str, ...]) -> list[str]:
     encoded = sorted((len(text := name.encode()), text, name) for name in names)
     return [name for *_, name in encoded]
@@ -143,4 +161,4 @@ def _order(names: tuple[str, ...]) -> list[str]:
 
 def _sorts(dialect: Any) -> bool:
     """True for databases whose JSON columns do not keep the order of members."""
-    return dialect.name == "postgresql" or (dialect.name == "mysql" and not dialect.is_mariadb)
+    return driver_of(dialect.name).sorts_members(dialect)

@@ -85,7 +85,14 @@ def _is_sqlite(error: sa.exc.DBAPIError, message: re.Pattern[str] | None = None)
 
 
 def is_violation(error: BaseException | None) -> bool:
-    """True for an error caused by a violated constraint of the database."""
-    while error is not None and not isinstance(error, sa.exc.IntegrityError):
+    """True for an error caused by a violated constraint of the database.
+
+    An error that is raised again while its own consequences are handled is among its own causes.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, sa.exc.IntegrityError):
+            return True
+        seen.add(id(error))
         error = error.__cause__ or error.__context__
-    return error is not None
+    return False

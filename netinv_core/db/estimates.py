@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import sqlalchemy as sa
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.expression import ClauseElement, Executable
+from netinv_core.db.driver import driver_of
 
 
 def estimated_count(dialect: str, table: Any) -> Any:
@@ -14,31 +12,14 @@ def estimated_count(dialect: str, table: Any) -> Any:
 
     It gives a negative number, or 0, for a table that was never analysed.
     """
-    if dialect != "postgresql":
-        return None
-    statement = sa.text("SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE oid = to_regclass(CAST(:name AS TEXT))")
-    return statement.bindparams(name=table.name)
-
-
-class _Explain(Executable, ClauseElement):
-    """EXPLAIN of a SELECT."""
-
-    inherit_cache = False
-
-    def __init__(self, select: Any) -> None:
-        self.select = select
-
-
-@compiles(_Explain, "postgresql")
-def _explain(element: _Explain, compiler: Any, **options: Any) -> str:
-    return f"EXPLAIN (FORMAT JSON) {compiler.process(element.select, **options)}"
+    return driver_of(dialect).estimated_count(table)
 
 
 def expected_rows(dialect: str, select: Any) -> Any:
     """Statement for the plan of a SELECT, of which :func:`rows_of_plan` is the number of rows; ``None`` on databases
     that tell no such number.
     """
-    return _Explain(select) if dialect == "postgresql" else None
+    return driver_of(dialect).expected_rows(select)
 
 
 def rows_of_plan(plan: Any) -> int:

@@ -11,16 +11,10 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
+from netinv_core.db.driver import driver_of
+from netinv_core.db.driver.json_members import encoded as encoded
 from netinv_core.models.types import LongText
-
-_NUMBERS = ("integer", "real", "INTEGER", "DOUBLE", "DECIMAL", "UNSIGNED INTEGER")
-
-
-def encoded(value: Any) -> str:
-    """Returns a value as JSON text."""
-    return orjson.dumps(value).decode()
 
 
 def decoded(text: str) -> Any:
@@ -38,25 +32,6 @@ def _names(name: Name) -> tuple[str, ...]:
     return (name,) if isinstance(name, str) else tuple(name)
 
 
-def _path(name: Name) -> str:
-    return "".join(["$", *(f".{encoded(part)}" for part in _names(name))])
-
-
-def _inner(dialect: str, document: Any, name: Name) -> Any:
-    """The member as JSON; SQL NULL when it is missing."""
-    if dialect == "postgresql":
-        return sa.func.jsonb_extract_path(document, *_names(name), type_=sa.Text())
-    return sa.func.json_extract(document, _path(name), type_=sa.Text())
-
-
-def _kind(dialect: str, document: Any, name: Name) -> Any:
-    if dialect == "postgresql":
-        return sa.func.jsonb_typeof(_inner(dialect, document, name))
-    if dialect == "sqlite":
-        return sa.func.json_type(document, _path(name))
-    return sa.func.json_type(_inner(dialect, document, name))
-
-
 def has(dialect: str, document: Any, name: Name) -> Any:
     """The condition that the member exists, even if it is null."""
     return _kind(dialect, document, name).is_not(None)
@@ -72,42 +47,28 @@ def is_list(dialect: str, document: Any, name: Name) -> Any:
     return sa.func.coalesce(sa.func.lower(_kind(dialect, document, name)) == "array", sa.false())
 
 
+def _kind(dialect: str, document: Any, name: Name) -> Any:
+    return driver_of(dialect).members.kind(document, _names(name))
+
+
 def text(dialect: str, document: Any, name: Name) -> Any:
     """The member as text: a string unquoted, any other value as JSON; SQL NULL without a value."""
-    if dialect == "postgresql":
-        return sa.collate(sa.func.jsonb_extract_path_text(document, *_names(name), type_=LongText()), "C")
-    inner = _inner(dialect, document, name)
-    if dialect != "sqlite":
-        inner = sa.case((_kind(dialect, document, name) == "NULL", None), else_=sa.func.json_unquote(inner))
-    return sa.type_coerce(inner, LongText())
+    return driver_of(dialect).members.text(document, _names(name), LongText())
 
 
 def json(dialect: str, document: Any, name: Name) -> Any:
     """The member as JSON text; SQL NULL when it is missing."""
-    inner = _inner(dialect, document, name)
-    if dialect == "postgresql":
-        return sa.collate(sa.cast(inner, LongText()), "C")
-    if dialect == "sqlite":
-        kind = _kind(dialect, document, name)
-        inner = sa.case((kind.in_(("true", "false")), kind), (kind.is_not(None), sa.func.json_quote(inner)))
-    return sa.type_coerce(inner, LongText())
+    return driver_of(dialect).members.json(document, _names(name), LongText())
 
 
 def number(dialect: str, document: Any, name: Name) -> Any:
     """The member as an integer; SQL NULL when it is not a number."""
-    kind, inner = _kind(dialect, document, name), _inner(dialect, document, name)
-    if dialect == "postgresql":
-        value = sa.case((kind == "number", sa.cast(text(dialect, document, name), sa.Numeric())))
-    else:
-        value = sa.case((kind.in_(_NUMBERS), inner if dialect == "sqlite" else sa.cast(inner, sa.Numeric(38, 0))))
-    return sa.type_coerce(value, sa.BigInteger())
+    return sa.type_coerce(driver_of(dialect).members.number(document, _names(name), LongText()), sa.BigInteger())
 
 
 def equals(dialect: str, document: Any, name: Name, value: Any) -> Any:
     """The condition that the member is this JSON value; except on PostgreSQL, the order of members counts."""
-    if dialect == "postgresql":
-        return _inner(dialect, document, name) == sa.cast(sa.literal(encoded(value), sa.Text()), JSONB())
-    return sa.func.replace(json(dialect, document, name), " ", "") == encoded(value).replace(" ", "")
+    return driver_of(dialect).members.equals(document, _names(name), value, LongText())
 
 
 def setting(dialect: str, document: Any, values: Mapping[str, Any]) -> Any:
@@ -116,18 +77,9 @@ def setting(dialect: str, document: Any, values: Mapping[str, Any]) -> Any:
         name: value if isinstance(value, sa.ColumnElement) else sa.literal(encoded(value), sa.Text())
         for name, value in values.items()
     }
-    if dialect == "postgresql":
-        pairs = [part for name, value in texts.items() for part in (sa.cast(name, sa.Text()), sa.cast(value, JSONB()))]
-        return sa.cast(document, JSONB()).op("||")(sa.func.jsonb_build_object(*pairs))
-    arguments: list[Any] = []
-    for name, value in texts.items():
-        parsed = sa.func.json(value) if dialect == "sqlite" else sa.func.json_extract(value, "$")
-        arguments += [_path(name), parsed]
-    return sa.func.json_set(document, *arguments)
+    return driver_of(dialect).members.setting(document, texts)
 
 
 def without(dialect: str, document: Any, names: Collection[str]) -> Any:
     """The document without these members, a few dozen at most."""
-    if dialect == "postgresql":
-        return sa.cast(document, JSONB()).op("-")(sa.cast(list(names), ARRAY(sa.Text())))
-    return sa.func.json_remove(document, *map(_path, names))
+    return driver_of(dialect).members.without(document, list(names))

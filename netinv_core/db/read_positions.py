@@ -22,6 +22,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Connection
 from sqlalchemy.orm import Mapped, mapped_column
 
+from netinv_core.caches import lru_cache
 from netinv_core.models.base import TRANSIENT, Base, table_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def provide_common(connection: Connection, *, exists: bool) -> None:
 has_common = sa.exists().where(_table.c.account_id == COMMON)
 
 
-@functools.cache
+@lru_cache("SQL statements", 2000)
 def with_positions(statement: Any, account_id: Any) -> Any:
     """A SELECT of accounts with the columns ``own_position`` and ``common_position`` (:func:`needed`)."""
     own, common = (

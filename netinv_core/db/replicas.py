@@ -58,7 +58,7 @@ _AUTOCOMMIT = options_for("postgresql", writing=False)
 
 
 @dataclasses.dataclass(frozen=True)
-class Status:
+class ReplicaStatus:
     """The result of a probe: :data:`UP` or what is wrong, the lag in seconds, and when it was found (monotonic)."""
 
     state: str = UNKNOWN
@@ -76,7 +76,7 @@ class Replica:
         address = self.engine.url
         self.name = f"{address.host or 'localhost'}:{address.port or 5432}/{address.database}"
         self.sessions = session_factory(self.engine)
-        self.status = Status()
+        self.status = ReplicaStatus()
         self._primary, self._max_lag = primary, settings["database_read_lag"]
         self._missing: collections.deque[tuple[float, int]] = collections.deque()  # times and positions to be replayed
 
@@ -93,7 +93,7 @@ class Replica:
 
     def set_status(self, state: str, lag: float | None = None, reason: str = "") -> None:
         """Stores the result of a probe, and logs a change."""
-        before, self.status = self.status.state, Status(state, lag, time.monotonic())
+        before, self.status = self.status.state, ReplicaStatus(state, lag, time.monotonic())
         metrics.REPLICA_UP.labels(self.name).set(state == UP)
         metrics.REPLICA_LAG.labels(self.name).set(-1 if lag is None else lag)
         if state != before:
@@ -104,7 +104,7 @@ class Replica:
         """Leaves it out until a probe succeeds."""
         self.set_status(UNREACHABLE, reason=availability.reason(error))
 
-    def probe(self) -> Status:
+    def probe(self) -> ReplicaStatus:
         """Asks the replica, then the primary, for their positions."""
         try:
             with self.engine.connect().execution_options(**_AUTOCOMMIT) as connection:

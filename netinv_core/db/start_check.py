@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from netinv_core.types import Registry
 
 SHOWN = 5  # revisions in a message
+MIGRATIONS = "migrations"  # name of the check
 
 
 class UnusableDatabase(Exception):

@@ -4,7 +4,7 @@ A field selects itself into a plan and turns a row into JSON (:meth:`Field.reade
 (:meth:`Field.accept`), and describes itself for OPTIONS and OpenAPI.
 """
 
-from netinv_core.fields.base import NONE, Field, cell_items, errors_of, from_json, last_text
+from netinv_core.fields.base import NONE, Field, cell_items, errors_of, from_json, last_text, refused_items
 from netinv_core.fields.from_column import from_column
 from netinv_core.fields.images import Image
 from netinv_core.fields.read_only import BatchLoaded, Computed, Count, SubresourceUrl
@@ -18,6 +18,7 @@ from netinv_core.fields.references import (
     named_schema,
     nested_schema,
 )
+from netinv_core.fields.shares import Share, Shares, Utilization
 from netinv_core.fields.to_many import (
     ContentTypeList,
     ReverseForeignKey,
@@ -27,6 +28,7 @@ from netinv_core.fields.to_many import (
     refused_list,
     replace_rows,
 )
+from netinv_core.fields.to_one import ToOne
 from netinv_core.fields.values import Choice, ListValue, Value, is_slug
 
 __all__ = [
@@ -43,10 +45,14 @@ __all__ = [
     "ListValue",
     "Reference",
     "ReverseForeignKey",
+    "Share",
+    "Shares",
     "Status",
     "SubresourceUrl",
     "ThroughOneToOne",
     "ToMany",
+    "ToOne",
+    "Utilization",
     "Value",
     "cell_items",
     "collect",

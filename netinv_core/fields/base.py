@@ -11,8 +11,9 @@ import orjson
 
 from netinv_core import json_values
 from netinv_core.errors import FieldErrors
+from netinv_core.labels import without_id
 from netinv_core.tabular import cells
-from netinv_core.types import CellColumn, JoinedTable, Plan, Reader
+from netinv_core.types import CellColumn, JoinedTable, Reader, ReadPlan
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Field:
     * ``costly``: can be left out with ``exclude``;
     * ``opt_in``: is read if ``include`` names it, and in the answer to a write;
     * ``own``: the reference API does not have the field, so OPTIONS leaves it out, and answers to writes too;
+    * ``derived``: tells of other objects, so it is read only where a query names it, and not when objects are written;
     * ``attribute``: column of the value, if there is one;
     * ``merges``: members of the sent object are added to the stored ones, instead of replacing them;
     * ``nested``: in nested representations the field is ``shown``, ``absent`` or ``null`` (``null`` in no list);
@@ -46,6 +48,7 @@ class Field:
     costly: bool = False
     opt_in: bool = False
     own: bool = False
+    derived: bool = False
     merges: bool = False
     confidential: bool = False
     nested: str = "shown"
@@ -53,11 +56,11 @@ class Field:
     attribute: str | None = None
     openapi: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         """Returns the function that reads the value from a row. Adds the columns it needs at ``place`` to the plan."""
         raise NotImplementedError
 
-    def sparse_reader(self, plan: Plan, place: JoinedTable, without: Collection[str]) -> Reader:
+    def sparse_reader(self, plan: ReadPlan, place: JoinedTable, without: Collection[str]) -> Reader:
         """Returns a :meth:`reader` that may leave out these members of the value, with the columns that they need."""
         return self.reader(plan, place)
 
@@ -65,9 +68,15 @@ class Field:
         """The columns and fields of the same object that the value depends on; ``None`` if unknown."""
         return None if self.attribute is None else (self.attribute,)
 
-    def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def brief_reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         """Returns the function that reads the value in the brief shape; see :meth:`reader`."""
         return self.reader(plan, place)
+
+    def path_reader(self, plan: ReadPlan, place: JoinedTable, path: str) -> Reader | None:
+        """Returns the function that reads a path of the object that the field refers to; ``None`` where plans join its
+        table themselves.
+        """
+        return None
 
     def accept(self, draft: Draft, value: Any) -> None:
         """Validates a value of a body and stores it in the draft.
@@ -222,7 +231,9 @@ def text_of(value: Any) -> str:
         return ", ".join(map(text_of, value))
     if isinstance(value, dict):
         name = value.get("display", value.get("label"))
-        return orjson.dumps(value, default=str).decode() if name is None else str(name)
+        if name is None:
+            return orjson.dumps(value, default=str).decode()
+        return without_id(str(name))
     return str(value)
 
 

@@ -10,7 +10,7 @@ import colander
 from netinv_core.auth import crypto
 from netinv_core.changelog.masking import MASK, mask
 from netinv_core.fields.values import Value
-from netinv_core.types import JoinedTable, Plan, Reader
+from netinv_core.types import JoinedTable, Reader, ReadPlan
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class EncryptedText(Value):
     registry: Registry
     confidential: bool = True
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         return lambda row, page: mask(row[index])
 

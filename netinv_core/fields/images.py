@@ -14,7 +14,7 @@ from netinv_core.fields.base import NONE, Field, last_text
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.storage import image_headers
 from netinv_core.storage.files import MAX_NAME_LENGTH, Upload, new_name
-from netinv_core.types import Endpoint, JoinedTable, Plan, Reader
+from netinv_core.types import Endpoint, JoinedTable, Reader, ReadPlan
 
 if TYPE_CHECKING:
     from netinv_core.types import Draft, Registry, UnitOfWork
@@ -43,7 +43,7 @@ class Image(Field):
     size: tuple[str, str] | None = None
     kind: str = "image upload"
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         return lambda row, page: f"{page.base}{MEDIA}{row[index]}" if row[index] else None
 

@@ -24,3 +24,17 @@ def list_or_difference(schema: dict[str, Any]) -> dict[str, Any]:
     part = {"type": "array", "items": schema.get("items", {})}
     difference = {"type": "object", "properties": {"add": part, "remove": part}, "additionalProperties": False}
     return {"anyOf": [schema, difference]}
+
+
+LABELLED = "LabelledValue"
+LABELLED_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "A value with its label, as it is read. Only the value counts where it is written.",
+    "properties": {"value": {}, "label": {"type": "string"}},
+    "required": ["value"],
+}
+
+
+def as_written_or_read(schema: dict[str, Any]) -> dict[str, Any]:
+    """The OpenAPI schema of a value that may be written as it is read, with its label."""
+    return {"oneOf": [schema, {"$ref": f"#/components/schemas/{LABELLED}"}]}

@@ -5,26 +5,29 @@ from __future__ import annotations
 import dataclasses
 import operator
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from netinv_core.fields.base import Field
 from netinv_core.fields.to_many import keys_of
-from netinv_core.types import JoinedTable, Plan, Reader
+from netinv_core.types import JoinedTable, Reader, ReadPlan
+from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:
+    from netinv_core.db.driver.results import Row
     from netinv_core.types import Endpoint, UnitOfWork
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Count(Field):
     """A counter of rows of another table: ``source(table)`` returns the scalar subquery for a (possibly aliased)
-    table.
+    table. ``counted`` is the name of what it counts in the plural, unless that follows from the field's name.
     """
 
     source: Callable[[Any], Any]
+    counted: str = ""
     read_only: bool = True
     nested: str = "absent"
     kind: str = "integer"
@@ -33,7 +36,7 @@ class Count(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         return plan.value(plan.expression(place, self.name, self.source(place.table)))
 
 
@@ -53,7 +56,7 @@ class Computed(Field):
     def sources(self) -> Collection[str]:
         return {path.partition(".")[0] for path in self.paths}
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         function = self.function
         readers = [plan.read(place, path) for path in self.paths]
         if len(readers) == 1:
@@ -78,9 +81,17 @@ class BatchLoaded(Field):
     missing: Any = None
     read_only: bool = True
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         key, missing = plan.column(place, "id"), self.missing
-        batch = plan.batch(lambda uow, rows: dict(self.load(uow, keys_of(rows, key))))
+        load = self.load
+
+        def of_page(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
+            values = load(uow, keys_of(rows, key))
+            if not isinstance(values, Mapping):
+                raise wrong_result(load, values, "a mapping")
+            return dict(values)
+
+        batch = plan.batch(of_page)
         return lambda row, page: page.batches[batch].get(row[key], missing)
 
 
@@ -96,7 +107,7 @@ class SubresourceUrl(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         key, path, suffix = plan.column(place, "id"), self.endpoint.canonical_path, self.suffix
         if self.endpoint.key_type is uuid.UUID:  # whose own conversion to text takes three times as long
             dumps = orjson.dumps

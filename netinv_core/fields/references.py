@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields.base import NONE, Field
-from netinv_core.fields.openapi_types import JSON_TYPES
+from netinv_core.fields.openapi_types import JSON_TYPES, as_written_or_read
 from netinv_core.models.columns import ForeignKeyInfo, column_info
+from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import named_objects
 from netinv_core.read.records import nested_fields, record_nested
 from netinv_core.tabular import cells
-from netinv_core.types import JoinedTable, Plan, Reader, RowSet
+from netinv_core.types import JoinedTable, Reader, ReadPlan, RowSet
 
 if TYPE_CHECKING:
     from netinv_core.types import Draft, Endpoint, IdentifiedObjects, Registry
@@ -41,12 +42,12 @@ class Reference(Field):
         """The endpoint of the model referred to; ``None`` while its package is not installed."""
         return self.registry.target(self.link)
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         if not self.plain:
             return plan.nested(place, self.attribute, self.nested_fields)
         return plan.value(plan.column(place, self.attribute))
 
-    def sparse_reader(self, plan: Plan, place: JoinedTable, without: Collection[str]) -> Reader:
+    def sparse_reader(self, plan: ReadPlan, place: JoinedTable, without: Collection[str]) -> Reader:
         return plan.nested(place, self.attribute, self.nested_fields, without)
 
     def accept(self, draft: Draft, value: Any) -> None:
@@ -99,7 +100,7 @@ class Coalesce(Field):
     nullable: bool = True
     kind: str = "nested object"
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         readers = [place.endpoint.fields[name].reader(plan, place) for name in self.references]
         return lambda row, page: next((nested for read in readers if (nested := read(row, page)) is not None), None)
 
@@ -121,7 +122,7 @@ class Status(Reference):
     def accept(self, draft: Draft, value: Any) -> None:
         super().accept(draft, None if value == "" else value)
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         present = plan.column(place, self.attribute)
         target = plan.join(place, self.attribute)
         if target is None:
@@ -148,6 +149,9 @@ class Status(Reference):
         )
 
     def written_schema(self) -> dict[str, Any]:
+        return self._described(as_written_or_read({"type": "string"}))
+
+    def form_schema(self) -> dict[str, Any]:
         return self._described({"type": "string"})
 
 
@@ -162,10 +166,18 @@ class GenericForeignKey(Field):
     shape: str = "nested"
     read_only: bool = True
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         label, key = plan.column(place, self.type_attribute), plan.column(place, self.id_attribute)
         batch = plan.load_generic(self.shape, label, key, named_objects)
         return lambda row, page: page.batches[batch].get((row[label], row[key]))
+
+    def path_reader(self, plan: ReadPlan, place: JoinedTable, path: str) -> Reader | None:
+        """Reads the name in context only, which all models have."""
+        if path not in (NAME_IN_CONTEXT, NAME_WITHIN):
+            return None
+        label, key = plan.column(place, self.type_attribute), plan.column(place, self.id_attribute)
+        batch = plan.load_generic(NAME_WITHIN, label, key, named_objects)
+        return lambda row, page: page.batches[batch].get((row[label], row[key]), {}).get("display")
 
     def sources(self) -> Collection[str]:
         return (self.type_attribute, self.id_attribute)
@@ -191,7 +203,7 @@ class ThroughOneToOne(Field):
     read_only: bool = True
     nullable: bool = True
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         target = self.registry.get(self.to)
         if target is None:
             return lambda row, page: None

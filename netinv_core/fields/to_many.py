@@ -14,8 +14,8 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.fields.base import Field, cell_items, from_json, last_text, refused_items
 from netinv_core.fields.openapi_types import list_or_difference
 from netinv_core.fields.references import named_schema, nested_schema
-from netinv_core.models.associations import EVERY_TYPE
-from netinv_core.read.plan import Plan, Row
+from netinv_core.models.associations import EVERY_TYPE, RELATED
+from netinv_core.read.plan import ReadPlan, Row
 from netinv_core.tabular import cells
 from netinv_core.types import JoinedTable, Reader
 from netinv_core.write import list_differences
@@ -42,9 +42,21 @@ class ToMany(Field):
     registry: Registry
     kind: str = "field"
     related_name: str | None = None
+    count_field: str | None = None
     plain: bool = False
     brief_name: str | None = None
     by: str | None = None
+
+    def __post_init__(self) -> None:
+        """Takes what the table says of the relation back, where the field does not say it itself.
+
+        :raises TypeError: for something else than a table
+        """
+        if type(self) is ToMany and not hasattr(self.table, "c"):  # others have pairs of their own
+            raise TypeError(f"the table of the field {self.name!r} is {self.table!r}; expected that of many_to_many")
+        given = getattr(self.table, "info", {}).get(RELATED, {})
+        self.related_name = self.related_name or given.get("related_name")
+        self.count_field = self.count_field or given.get("count_field")
 
     @property
     def pairs(self) -> Any:
@@ -59,22 +71,36 @@ class ToMany(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
+    def items_plan(self, registry: Registry) -> ReadPlan | None:
+        """The plan of the items by the ids of their owners, to be finished; ``None`` without their package."""
         target = self.target
         if target is None:
-            return lambda row, page: []
+            return None
         pairs = self.pairs
-        inner = Plan(plan.registry, target, key=pairs.c.owner_id, through=pairs, ordered=True)
+        return ReadPlan(registry, target, key=pairs.c.owner_id, through=pairs, ordered=True)
+
+    def items_of(self, value: Any) -> list[Any]:
+        """The items of a value as read or written."""
+        return list(value or ())
+
+    def of_items(self, items: list[Any]) -> Any:
+        """The value that has these items: the inverse of :meth:`items_of`."""
+        return items
+
+    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+        inner = self.items_plan(plan.registry)
+        if inner is None:
+            return lambda row, page: []
         return self.listed(plan, place, inner.finish_nested(listed=True))
 
-    def listed(self, plan: types.Plan, place: JoinedTable, inner: types.Plan) -> Reader:
+    def listed(self, plan: types.ReadPlan, place: JoinedTable, inner: types.ReadPlan) -> Reader:
         """Reader of the list of the rows of ``inner`` by the ids at ``place``; of their column ``by``, if that is
         set.
         """
         read, by = plan.load_to_many(place, inner), self.by
         return read if by is None else lambda row, page: [item[by] for item in read(row, page)]
 
-    def brief_reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
+    def brief_reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
         read, name = self.reader(plan, place), self.brief_name
         return read if name is None else lambda row, page: [item[name] for item in read(row, page)]
 
@@ -190,7 +216,7 @@ class ContentTypeList(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
         dialect, owner, label = plan.registry.dialect, self.table.c.owner_id, self.table.c.label
         statement = sa.select(owner, label).where(in_parameter(dialect, owner))
         key = plan.column(place, "id")
@@ -283,12 +309,21 @@ class ReverseForeignKey(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
-        target = self.registry.get(self.to)
+    @property
+    def target(self) -> Endpoint | None:
+        """The endpoint of the objects."""
+        return self.registry.get(self.to)
+
+    def items_plan(self, registry: Registry) -> ReadPlan | None:
+        """The plan of the items by the ids of their owners, to be finished; ``None`` without their package."""
+        target = self.target
         if target is None:
-            return lambda row, page: []
-        inner = Plan(plan.registry, target, key=target.table.c[self.attribute_there], ordered=True)
-        return plan.load_to_many(place, inner.finish_nested())
+            return None
+        return ReadPlan(registry, target, key=target.table.c[self.attribute_there], ordered=True)
+
+    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+        inner = self.items_plan(plan.registry)
+        return (lambda row, page: []) if inner is None else plan.load_to_many(place, inner.finish_nested())
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "array", "items": nested_schema(self.registry.get(self.to))})

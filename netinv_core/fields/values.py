@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import decimal
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core.fields.base import NONE, Field, cell_items, from_json, last_text, refused_items
-from netinv_core.fields.openapi_types import JSON_TYPES, list_or_difference
+from netinv_core.fields.openapi_types import JSON_TYPES, as_written_or_read, list_or_difference
 from netinv_core.models.columns import Choices, ColumnInfo
 from netinv_core.read.plan import Row
 from netinv_core.tabular import cells
-from netinv_core.types import JoinedTable, Plan, Reader, RowSet
+from netinv_core.types import JoinedTable, Reader, ReadPlan, RowSet
 from netinv_core.write import list_differences, schema
 from netinv_core.write.list_differences import ListDifference
 
 if TYPE_CHECKING:
     from netinv_core import types
     from netinv_core.types import Draft, IdentifiedObjects
+
+
+# Texts as spreadsheets write them, by the kind of the field.
+_CELLS: Mapping[str, Callable[[str], str]] = {"date": cells.date_text, "boolean": cells.boolean_text}
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -33,7 +37,7 @@ class Value(Field):
     node: Any = None
     length: int | None = None
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         if self.python_type is decimal.Decimal:
             return lambda row, page: None if row[index] is None else str(row[index])
@@ -70,7 +74,7 @@ class Value(Field):
             return from_json(text) if text else None if self.nullable or self.required else NONE
         if self._is_blank_or_null:
             return cells.without_blank_mark(text) if text else None
-        return self.from_form([text])
+        return self.from_form([_CELLS.get(self.kind, str)(text)])
 
     @property
     def _is_blank_or_null(self) -> bool:
@@ -85,6 +89,8 @@ class Value(Field):
             "max_value": self.info.maximum,
             "min_length": self.info.min_length,
         }
+        if self.info.unit:
+            entry["label"] = f"{entry['label']} ({self.info.unit})"
         if self.kind != "field":
             entry.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
         return entry
@@ -140,7 +146,7 @@ class Choice(Value):
     choices: Choices
     plain: bool = False
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         if self.plain:
             return plan.value(index)
@@ -154,7 +160,7 @@ class Choice(Value):
 
         return read
 
-    def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def brief_reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         return Value.reader(self, plan, place)
 
     def accept(self, draft: Draft, value: Any) -> None:
@@ -177,7 +183,7 @@ class Choice(Value):
 
     def schema(self) -> dict[str, Any]:
         if self.plain:
-            return self.written_schema()
+            return self.value_schema()
         shape = {
             "type": "object",
             "properties": {"value": self.values_schema(), "label": {"type": "string"}},
@@ -186,10 +192,20 @@ class Choice(Value):
         return self._described(shape, nullable=self.nullable or self.info.blank)
 
     def written_schema(self) -> dict[str, Any]:
-        return self._described(self.values_schema(*[""] * self.info.blank, *[None] * self.nullable))
+        if self.plain:
+            return self.value_schema()
+        shape = as_written_or_read(self.values_schema(*[""] * self.info.blank))
+        return self._described(shape, nullable=self.nullable or self.info.blank)
+
+    def form_schema(self) -> dict[str, Any]:
+        return self.value_schema()
 
     def brief_schema(self) -> dict[str, Any]:
-        return self.written_schema()
+        return self.value_schema()
+
+    def value_schema(self) -> dict[str, Any]:
+        """The schema of the value without its label."""
+        return self._described(self.values_schema(*[""] * self.info.blank, *[None] * self.nullable))
 
     def values_schema(self, *more: Any) -> dict[str, Any]:
         """The schema of the value alone; ``more`` are values allowed beside the choices."""

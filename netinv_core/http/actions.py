@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pyramid.exceptions import ConfigurationError
@@ -27,10 +27,27 @@ from netinv_core.types import App, Endpoint, Registry
 from netinv_core.write import strict_bodies
 
 View = Callable[[Request], Any]
-SchemaRef = str | Mapping[str, Any] | None
 ViewT = TypeVar("ViewT")
 OWN_RESOURCE = "*"  # in place of a label: the resource that the action is of
+_LITERAL = re.compile(r"[\w-]+")  # the name of one resource
 _SCHEMA_ATTRIBUTE = "operation_schema"
+
+
+@dataclasses.dataclass(frozen=True)
+class BodyOf:
+    """A body like that of a new object of a resource, as a schema called ``name``: without the members that the action
+    sets, and with required ``members`` of its own, each with its OpenAPI schema. Those that are ``optional`` have a
+    value by themselves.
+    """
+
+    name: str
+    label: str
+    without: Collection[str]
+    members: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    optional: Collection[str] = ()
+
+
+SchemaRef = str | Mapping[str, Any] | BodyOf | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,12 +78,13 @@ def documented(
     errors: Sequence[type[RequestError]] = (),
     no_content: str = "",
 ) -> Callable[[ViewT], ViewT]:
-    """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, or an OpenAPI
-    schema.
+    """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, an OpenAPI
+    schema, or for ``request_body`` a :class:`BodyOf`.
 
     ``response`` is the schema of the answer, :data:`OWN_RESOURCE` for an object as lists show it; ``form`` is ``one``
     object of it, a ``list``, a ``page``, the page of a ``query``, or ``some``: one, or a list of them. ``request_body``
-    is the schema of the body. ``status`` is the status of success (default: 201 for POST, 204 for DELETE, else 200).
+    is the schema of the body; where the form is ``some``, that of each object in it. ``status`` is the status of
+    success (default: 201 for POST, 204 for DELETE, else 200).
     ``query`` are the query parameters (:func:`netinv_core.http.query_parameters.query`). ``media_types`` names media
     types of the answer beside JSON. ``errors`` are answers beside those of every read or write. ``no_content``
     describes a further answer 204.
@@ -87,7 +105,7 @@ def schema_of(view: Any) -> OperationSchema:
 
 
 @dataclasses.dataclass(frozen=True)
-class Action:
+class ActionRoute:
     """A route below the objects, or below the list, of the resources of an application whose name matches ``pattern``.
 
     ``views`` holds a view for each method, in lower case, and ``permissions`` the permission on the resource that it
@@ -134,6 +152,7 @@ def add_netinv_action(
     offered: Callable[[Endpoint], bool] = lambda endpoint: True,
     offers: Sequence[str] | Callable[[Request], Sequence[str]] = (),
     read_only: bool = False,
+    runs_aside: bool = False,
     **method_views: View,
 ) -> None:
     """Adds the route ``…/<resource>/{id}/<name>/``, or ``…/<resource>/<name>/`` with ``on_list``.
@@ -141,38 +160,52 @@ def add_netinv_action(
     Two actions with one path are a conflict of the configuration: an action has all methods of its path. Those without
     a view are answered 405, OPTIONS with a description.
 
-    :param resource: ``application/resource``, such as ``"ipam/prefixes"``; the part after the slash is a regular
-        expression
+    :param resource: ``application/resource``, such as ``"ipam/prefixes"``; a regular expression after the slash
     :param name: the rest of the path; ``{words}`` in it go to ``request.matchdict``
     :param permission: the permission on the resource that the views need: one for all of them, or one for each method
     :param offered: selects, for the OpenAPI document, those of the matching resources that have the action
     :param offers: media types of the answer beside JSON and HTML, or a function of the request that gives them
     :param read_only: the views write nothing, whatever their method
-    :param method_views: a view for each method, in lower case: ``get=…``, ``post=…``
-    :raises ConfigurationError: for a method without a permission
+    :param runs_aside: the views start a run, which a change request takes (:mod:`netinv_core.aside`)
+    :param method_views: a view for each method in lower case: ``get=…``
+    :raises ConfigurationError: for a method without a permission, or a resource that is not there
     """
-    app_name, _, pattern = resource.partition("/")
     registry: Registry = config.registry.netinv
     permissions = dict.fromkeys(method_views, permission) if isinstance(permission, str) else permission
-    action = Action(registry.apps[app_name], pattern, name, method_views, permissions, offered, on_list, read_only)
+    app, pattern = _app_of(registry, resource, name), resource.partition("/")[2]
+    action = ActionRoute(app, pattern, name, method_views, permissions, offered, on_list, read_only)
     if missing := method_views.keys() - permissions.keys():
         raise ConfigurationError(f"The action {action.path} has no permission for {', '.join(sorted(missing))}.")
     registry.permitted_actions.update(permissions.values())
     _reserve_paths(config, action)
+    common = {"route_name": action.path, "read_only": read_only, "runs_aside": runs_aside, "renderer": "orjson"}
+    common["allow"] = allow_header([method.upper() for method in method_views])
     traverse = "/{model}" if on_list else "/{model}/{id}"
     config.add_route(action.path, action.path, factory=root_of(action.app), traverse=traverse)
-    allow = allow_header([method.upper() for method in method_views])
-    common = {"route_name": action.path, "allow": allow, "read_only": read_only, "renderer": "orjson"}
     for lowered, view in method_views.items():
-        method, needed = lowered.upper(), permissions[lowered]
+        method = lowered.upper()
         view = taking_documented_members(_taking_standard_parameters(view), schema_of(view))
         if method in UNSAFE_METHODS and not (on_list or read_only):
             view = conditional.guarded(view)
-        config.add_view(view, request_method=method, permission=needed, offers=offers, **common)
+        config.add_view(view, request_method=method, permission=permissions[lowered], offers=offers, **common)
     if without_view := tuple(method for method in METHODS if method.lower() not in method_views):
         config.add_view(views.not_allowed, request_method=without_view, permission=OF_METHOD, offers=offers, **common)
     config.add_view(describe_action, request_method="OPTIONS", permission=API_ACCESS, **common)
     config.registry.netinv_actions.append(action)
+
+
+def _app_of(registry: Registry, resource: str, action: str) -> App:
+    """The application of an action of a resource, which may be of a disabled feature.
+
+    :raises ConfigurationError: for an application, or a resource given by its name, that is not there
+    """
+    app_name, _, pattern = resource.partition("/")
+    if app_name not in registry.apps:
+        raise ConfigurationError(f"The action {action} is one of {resource}, but there is no application {app_name}.")
+    unserved = {(endpoint.app.name, endpoint.resource.name) for endpoint in registry.unserved.values()}
+    if _LITERAL.fullmatch(pattern) and (app_name, pattern) not in registry.by_path.keys() | unserved:
+        raise ConfigurationError(f"The action {action} is one of {resource}, but {app_name} has no resource {pattern}.")
+    return registry.apps[app_name]
 
 
 def _taking_standard_parameters(view: View) -> View:
@@ -204,7 +237,7 @@ def taking_documented_members(view: View, schema: OperationSchema) -> View:
     return wrapper
 
 
-def _reserve_paths(config: Any, action: Action) -> None:
+def _reserve_paths(config: Any, action: ActionRoute) -> None:
     """Claims the path of an action below each resource; Pyramid reports two claims of one path as a conflict."""
     for endpoint in action.matching(config.registry.netinv):
         config.action(("netinv action", f"{endpoint.path}{action.below}"))
@@ -215,9 +248,9 @@ def describe_action(request: Request) -> dict[str, Any]:
     return options.resource(request.uow, request.context.endpoint, ())
 
 
-def actions_of(configured: Any) -> list[Action]:
+def actions_of(configured: Any) -> list[ActionRoute]:
     """Every action that packages added to a Pyramid registry, by path."""
-    actions: list[Action] = configured.netinv_actions
+    actions: list[ActionRoute] = configured.netinv_actions
     return sorted(actions, key=lambda action: action.path)
 
 

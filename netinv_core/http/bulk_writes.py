@@ -12,7 +12,7 @@ from pyramid.request import Request
 
 from netinv_core.errors import Invalid, bounded
 from netinv_core.http import conditional, query_parameters, representations
-from netinv_core.http.list_bodies import Items, upserted_items
+from netinv_core.http.list_bodies import ListBody, upserted_items
 from netinv_core.tabular.identification import natural_keys
 from netinv_core.tabular.rows import ROW_NUMBER
 from netinv_core.types import Endpoint
@@ -83,7 +83,7 @@ def upsert(request: Request) -> Results:
         return _shown(request, items, write(range(len(items.bodies))))
 
 
-def create_each(request: Request, items: Items) -> Results:
+def create_each(request: Request, items: ListBody) -> Results:
     """Creates the objects of a list that are valid.
 
     :raises Invalid: for anything but a list
@@ -99,7 +99,7 @@ def create_each(request: Request, items: Items) -> Results:
     return _each(request, items, write)
 
 
-def change_each(request: Request, items: Items, optional: frozenset[str]) -> Results:
+def change_each(request: Request, items: ListBody, optional: frozenset[str]) -> Results:
     """Changes the objects of a list whose changes are valid."""
     uow, endpoint, partial = request.uow, request.context.endpoint, request.method == "PATCH"
 
@@ -116,7 +116,7 @@ def change_each(request: Request, items: Items, optional: frozenset[str]) -> Res
 
 def delete_each(request: Request, bodies: list[Any]) -> Results:
     """Deletes the objects of a list that can be deleted."""
-    uow, endpoint, items = request.uow, request.context.endpoint, Items(bodies)
+    uow, endpoint, items = request.uow, request.context.endpoint, ListBody(bodies)
 
     def write(positions: Sequence[int]) -> list[ItemResult]:
         bodies = items.at(positions)
@@ -126,11 +126,11 @@ def delete_each(request: Request, bodies: list[Any]) -> Results:
     return _each(request, items, write)
 
 
-def _each(request: Request, items: Items, write: Write) -> Results:
+def _each(request: Request, items: ListBody, write: Write) -> Results:
     return _shown(request, items, write_each(request.uow, len(items.bodies), write))
 
 
-def _shown(request: Request, items: Items, results: Sequence[ItemResult]) -> Results:
+def _shown(request: Request, items: ListBody, results: Sequence[ItemResult]) -> Results:
     """The results in the version of the request; errors of rows of a table have their numbers."""
     uow, endpoint = request.uow, request.context.endpoint
     written = [dict(result.representation) for result in results if result.representation is not None]

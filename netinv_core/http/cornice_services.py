@@ -1,10 +1,11 @@
-"""Every application's two Cornice services, collection and item. Cornice is imported here and nowhere else."""
+"""Every application's two Cornice services, collection and item."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from cornice import Service
+from cornice.pyramidhook import register_service_views
 
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.http import list_formats, views
@@ -50,4 +51,4 @@ def includeme(config: Any) -> None:
     """Adds the services of every application."""
     for app in config.registry.netinv.apps.values():
         for service in services_of(app):
-            config.add_cornice_service(service)
+            register_service_views(config, service)

@@ -41,7 +41,7 @@ def dry_run_view(view: View, info: Any) -> View:
         if read_only:
             raise Invalid.field(PARAMETER, READ_ONLY)
         request.tm.doom()
-        with dry_run(request.uow) as preview:
+        with dry_run(request.uow, guarded=True) as preview:
             answer = view(context, request)
         if isinstance(answer, Response) and answer.status_int >= 400:
             return answer

@@ -19,8 +19,7 @@ from netinv_core.db import availability
 from netinv_core.db.engine import is_timeout
 from netinv_core.errors import CONCURRENT_CHANGE, Conflict, Denied, NotFound, RequestError, Unavailable
 from netinv_core.http.methods import UNSAFE_METHODS
-from netinv_core.http.problems import error_response, unexpected
-from netinv_core.telemetry.log_context import id_of
+from netinv_core.http.problems import error_response, logged, unexpected
 
 log = logging.getLogger(__name__)
 RETRY_AFTER = "5"  # seconds
@@ -101,7 +100,7 @@ def undecodable(error: URLDecodeError, request: Request) -> Response:
 
 
 def broken(error: Exception, request: Request) -> Response:
-    """500 for an unexpected error, whose traceback is logged.
+    """500 for an unexpected error, whose traceback is logged; 503 where a plugin is at fault, which is named.
 
     A request that failed because of a concurrent change is run again; 409 after the last attempt.
     """
@@ -115,7 +114,7 @@ def broken(error: Exception, request: Request) -> Response:
         log.warning("%s %s met other changes each time: %s", request.method, request.path, error)
         return refused(concurrent_change(), request)
     else:
-        log.exception("%s %s failed (request %s)", request.method, request.path, id_of(request.environ))
+        return logged(error, request.environ, request.registry.netinv, f"{request.method} {request.path} failed")
     return unexpected(request.environ)
 
 

@@ -1,9 +1,9 @@
 """``/health/live`` and ``/health/ready``: the probes of load balancers and of process supervisors, without credentials.
 
-``live`` answers while the process serves requests, without the database. ``ready`` checks what requests need. A check
-runs in a thread of its own, so that the answer takes no longer than :data:`TIMEOUT`, and its result is kept for
-:data:`KEPT`, so that many probes cost as little as one. The answers name checks and kinds of failures; reasons, which
-may contain addresses, are in the log only.
+``live`` answers while the process serves requests, without the database. ``ready`` checks what requests need, and
+reports the queue besides, without which all requests are served. A check runs in a thread of its own, so that the
+answer takes no longer than :data:`TIMEOUT`, and its result is kept for :data:`KEPT`, so that many probes cost as little
+as one. The answers name checks and kinds of failures; reasons, which may contain addresses, are in the log only.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from sqlalchemy.engine import Engine
 
+from netinv_core.backups import schedule as backups
 from netinv_core.db import availability, revisions
 from netinv_core.db.engine import options_for
 from netinv_core.db.replicas import Replicas
@@ -34,16 +35,21 @@ log = logging.getLogger(__name__)
 LIVE, READY = "/health/live", "/health/ready"
 PATHS = frozenset({LIVE, READY})
 METHODS = ("GET", "HEAD")
+stopping = threading.Event()  # is set when the process was told to end
 TIMEOUT = 0.9  # seconds for all checks together
 KEPT = 1.0  # seconds for which a result is used
 OK, UNREACHABLE, NOT_MIGRATED, FAILED, NO_ANSWER = "ok", "unreachable", "migrations are missing", "failed", "no answer"
 
 
-class Check:
-    """A check that runs in one thread at a time. ``run`` returns its result: :data:`OK`, or the kind of failure."""
+class HealthCheck:
+    """A check that runs in one thread at a time. ``run`` returns its result: :data:`OK`, or the kind of failure.
 
-    def __init__(self, name: str, run: Callable[[], str]) -> None:
+    Only a check that is ``needed`` decides whether the service is ready; another one is reported.
+    """
+
+    def __init__(self, name: str, run: Callable[[], str], *, needed: bool = True) -> None:
         self.name = name
+        self.needed = needed
         self._run = run
         self._changed = threading.Condition()
         self._running = False
@@ -71,14 +77,28 @@ class Check:
             self._changed.notify_all()
 
 
-def checks_of(engine: Engine, registry: Registry) -> list[Check]:
-    """The checks of what the requests of a service need: the database with its migrations, and the queue, if it has
-    one.
+def checks_of(engine: Engine, registry: Registry) -> list[HealthCheck]:
+    """The checks of a service: of the database with its migrations, which requests need, and of its queue and of the
+    backups of workers, if any.
     """
-    checks = [Check("database", functools.partial(_database, engine, registry))]
+    checks = [HealthCheck("database", functools.partial(_database, engine, registry))]
     if url := registry.settings.get("queue_url"):
-        checks.append(Check("queue", lambda: UNREACHABLE if task_queue.length(url) is None else OK))
+        run = functools.partial(_queue, url)
+        checks.append(HealthCheck("queue", run, needed=False))
+    if registry.settings.get("backup_folder"):
+        checks.append(HealthCheck("backup", functools.partial(_backup, engine, registry), needed=False))
     return checks
+
+
+def _backup(engine: Engine, registry: Registry) -> str:
+    try:
+        with engine.connect().execution_options(**options_for(registry.dialect, writing=False)) as connection:
+            found = backups.state(connection)
+    except sa.exc.SQLAlchemyError:
+        return UNREACHABLE  # the check of the database tells why
+    if found.failed:
+        return FAILED
+    return "overdue" if found.is_overdue(registry.settings["backup_interval"]) else OK
 
 
 def _database(engine: Engine, registry: Registry) -> str:
@@ -94,13 +114,17 @@ def _database(engine: Engine, registry: Registry) -> str:
     return NOT_MIGRATED if missing else OK
 
 
+def _queue(url: str) -> str:
+    return UNREACHABLE if task_queue.length(url) is None else OK
+
+
 @cached_in_registry
 def _heads(registry: Registry) -> dict[str, Sequence[str]]:
     return revisions.heads(registry)
 
 
 @cached_in_registry
-def _checks(registry: Registry, engine: Engine) -> list[Check]:
+def _checks(registry: Registry, engine: Engine) -> list[HealthCheck]:
     """The checks of a process for a service: all probes share them."""
     return checks_of(engine, registry)
 
@@ -112,13 +136,17 @@ def live(request: Request) -> Response:
 
 
 def ready(request: Request) -> Response:
-    """The results of the checks, 503 when one fails; and the states of the read replicas."""
+    """The results of the checks, 503 when one fails that requests need or the service stops; and the states of the read
+    replicas.
+    """
     _check_method(request)
     end = time.monotonic() + TIMEOUT
     checks = _checks(request.registry.netinv, request.registry.netinv_engine)
     results = [{"name": check.name, "result": check.result(end)} for check in checks]
-    is_ready = all(result["result"] == OK for result in results)
-    answer = {"status": "ready" if is_ready else "unavailable", "checks": [*results, *_replicas(request)]}
+    passed = all(result["result"] == OK for check, result in zip(checks, results, strict=True) if check.needed)
+    is_ready = passed and not stopping.is_set()
+    status = "ready" if is_ready else "stopping" if stopping.is_set() else "unavailable"
+    answer = {"status": status, "checks": [*results, *_replicas(request)]}
     return json_response(answer, 200 if is_ready else 503)
 
 

@@ -20,7 +20,7 @@ from netinv_core.errors import Conflict, Invalid, KeyReused, RequestError
 from netinv_core.http import bodies, dry_run
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, negotiation_of
 from netinv_core.plain_types import KeyedRequest
-from netinv_core.stored_answers import Answer
+from netinv_core.stored_answers import KeptAnswer
 
 REPLAYED = "Idempotency-Replayed"
 MALFORMED = "Must be 1 to 255 visible ASCII characters, such as a UUID."
@@ -61,7 +61,7 @@ def _carried_out(view: View, request: Request, keyed: KeyedRequest, digest: str)
         return _replayed(request, keyed, digest)
     if response.status_int < 400:
         headers = [(name, value) for name, value in response.headerlist if name.lower() not in _RECALCULATED]
-        stored_answers.store(request.uow, keyed, digest, Answer(response.status_int, headers, response.body))
+        stored_answers.store(request.uow, keyed, digest, KeptAnswer(response.status_int, headers, response.body))
     return response
 
 

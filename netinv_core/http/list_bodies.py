@@ -1,4 +1,5 @@
-"""Bodies of requests that create or change objects: JSON, YAML, tables (CSV, TSV), and forms for one object.
+"""Bodies of requests that create or change objects: JSON, forms for one object, and the formats of packages, such as
+tables.
 
 All become the same bodies, in the newest version, and take the same path from there.
 """
@@ -13,16 +14,14 @@ from typing import Any
 from pyramid.request import Request
 
 from netinv_core.errors import Invalid
-from netinv_core.http import bodies, representations, versions
-from netinv_core.http.list_files import DELIMITERS
+from netinv_core.http import representations
+from netinv_core.http.list_formats import readers_of
 from netinv_core.http.serialization import body_of
-from netinv_core.tabular import delimited, rows, yaml_documents
-
-YAML_MEDIA = frozenset({versions.YAML, "application/x-yaml", "text/yaml", "text/x-yaml"})
+from netinv_core.tabular import rows
 
 
 @dataclasses.dataclass(frozen=True)
-class Items:
+class ListBody:
     """Bodies of objects: ``single`` for one that is not in a list; ``rows`` are those of a table.
 
     ``new_bodies`` are the bodies as they are for new objects, where they may be about either.
@@ -50,44 +49,43 @@ class Items:
         return [self.bodies[position] for position in positions]
 
 
-def new_items(request: Request) -> Items:
+def new_items(request: Request) -> ListBody:
     """The objects to create: one, or a list or table of them, whose rows may have errors."""
-    if _media_type(request) in versions.TABLES:
-        parsed = _rows(request)
-        return Items(parsed.bodies, rows=parsed)
     body = _body(request, forms=True)
+    if isinstance(body, rows.ParsedRows):
+        return ListBody(body.bodies, rows=body)
     single = not isinstance(body, list)
     upgraded = representations.upgrade_bodies(
         request.uow, request.context.endpoint, [body] if single else body, new=True
     )
-    return Items(upgraded, single)
+    return ListBody(upgraded, single)
 
 
-def changed_items(request: Request) -> Items:
+def changed_items(request: Request) -> ListBody:
     """The changes of a list of objects, each with its id. Rows of a table may have a natural key instead, and errors.
 
     :raises Invalid: for anything but a list
     """
     uow, endpoint = request.uow, request.context.endpoint
-    if _media_type(request) in versions.TABLES:
-        parsed = _rows(request)
-        rows.match(uow, endpoint, parsed)
-        return Items(parsed.bodies, rows=parsed)
-    return Items(representations.upgrade_bodies(uow, endpoint, items_of(_body(request)), new=False))
+    body = _body(request)
+    if isinstance(body, rows.ParsedRows):
+        rows.match(uow, endpoint, body)
+        return ListBody(body.bodies, rows=body)
+    return ListBody(representations.upgrade_bodies(uow, endpoint, items_of(body), new=False))
 
 
-def upserted_items(request: Request) -> Items:
+def upserted_items(request: Request) -> ListBody:
     """The objects of a list or table to create or to change; rows may have errors.
 
     :raises Invalid: for anything but a list
     """
     uow, endpoint = request.uow, request.context.endpoint
-    if _media_type(request) in versions.TABLES:
-        parsed = _rows(request)
-        return Items(parsed.bodies, rows=parsed, new_bodies=parsed.bodies)
-    bodies = items_of(_body(request))
+    body = _body(request)
+    if isinstance(body, rows.ParsedRows):
+        return ListBody(body.bodies, rows=body, new_bodies=body.bodies)
+    bodies = items_of(body)
     changed, new = (representations.upgrade_bodies(uow, endpoint, bodies, new=is_new) for is_new in (False, True))
-    return Items(changed, new_bodies=new)
+    return ListBody(changed, new_bodies=new)
 
 
 def items_of(body: Any) -> list[Any]:
@@ -100,35 +98,8 @@ def items_of(body: Any) -> list[Any]:
     return body
 
 
-def _media_type(request: Request) -> str:
-    return str(request.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
-
-
 def _body(request: Request, *, forms: bool = False) -> Any:
-    """The value of a body in JSON or YAML, or in a form."""
-    if _media_type(request) not in YAML_MEDIA:
-        return body_of(request, request.context.endpoint if forms else None)
-    settings = request.registry.netinv.settings
-    text = delimited.decoded(_content(request))
-    return bodies.checked(yaml_documents.load(text, max_values=settings["max_json_values"]), settings)
-
-
-def _rows(request: Request) -> rows.ParsedRows:
-    """The rows of a table. TSV has tabs; the delimiter of CSV is recognised.
-
-    :raises UnsupportedMedia: for another encoding than UTF-8
-    """
-    settings = request.registry.netinv.settings
-    delimiter = delimited.TAB if DELIMITERS[_media_type(request)] == delimited.TAB else None
-    limits = {"max_rows": settings["max_bulk_objects"], "max_values": settings["max_json_values"]}
-    table = delimited.read(_content(request), delimiter=delimiter, **limits)
-    return rows.parse(request.uow, request.context.endpoint, table)
-
-
-def _content(request: Request) -> bytes:
-    """The bytes of a body in UTF-8.
-
-    :raises UnsupportedMedia: for another ``charset``
-    """
-    bodies.require_utf8(request.headers.get("Content-Type", ""))
-    return bodies.read_content(request, request.registry.netinv.settings["max_request_size"], "netinv.max_request_size")
+    """The value of a body in JSON, in a form, or in the format of a package, which also gives :class:`ParsedRows`."""
+    media_type = str(request.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+    read = readers_of(request.registry.netinv).get(media_type)
+    return body_of(request, request.context.endpoint if forms else None) if read is None else read(request)

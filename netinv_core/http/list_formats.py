@@ -1,19 +1,19 @@
-"""Formats of a list other than pages of JSON: files (CSV, TSV, YAML), and formats that packages contribute.
+"""Formats of a list other than pages of JSON, which packages contribute.
 
-Files are selected by the Accept header or the parameter ``format``, those of packages by a query parameter of their
-own.
+Files such as CSV are selected by the Accept header or the parameter ``format``, other formats by a query parameter of
+their own.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.http import list_files, negotiation, versions
+from netinv_core.http import negotiation
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import query_of
 from netinv_core.packages import errors_of
@@ -32,6 +32,9 @@ class ListFormat:
     ``parameters`` are the filters of the query. ``applies`` selects the lists that have the format. The response has a
     media type of its own, regardless of the Accept header. A format with ``media_type`` is selected by content
     negotiation instead, and ``value`` is the media type.
+
+    ``read(request)`` gives the value of a body in one of the media types ``reads``: what JSON would have, or
+    :class:`netinv_core.tabular.rows.ParsedRows`.
     """
 
     parameter: str
@@ -39,24 +42,14 @@ class ListFormat:
     applies: Callable[[Endpoint], bool] = lambda endpoint: True
     help: str = ""
     media_type: str = ""
-
-
-FILES = tuple(
-    ListFormat("format", render, media_type=media_type)
-    for media_type, render in (
-        (versions.CSV, list_files.render_table),
-        (versions.TSV, list_files.render_table),
-        (versions.YAML, list_files.render_yaml),
-    )
-)
+    read: Callable[[Request], Any] | None = None
+    reads: Sequence[str] = ()
 
 
 def requested_format(request: Request, endpoint: Endpoint) -> ListFormat | None:
     """The format that the query or the Accept header selects; ``None`` for a page."""
     media_type = negotiation_of(request).media_type
-    return _format_by_parameter(request, endpoint) or next(
-        (item for item in FILES if item.media_type == media_type), None
-    )
+    return _format_by_parameter(request, endpoint) or files_of(endpoint.registry).get(media_type)
 
 
 def _format_by_parameter(request: Request, endpoint: Endpoint) -> ListFormat | None:
@@ -71,25 +64,52 @@ def offers(request: Request) -> Sequence[str]:
     header.
     """
     if _format_by_parameter(request, request.context.endpoint) is None:
-        return [item.media_type for item in FILES]
+        return tuple(files_of(request.registry.netinv))
     return [media for _, media, _ in negotiation.media_ranges(request.headers.get("Accept", ""))]
 
 
 @cached_in_registry
 def formats_of_packages(registry: Registry) -> dict[str, ListFormat]:
-    """The list formats of packages, by query parameter.
+    """The list formats of packages that have a query parameter of their own, by its name.
 
     :raises ValueError: when two packages claim one parameter
     :raises PackageError: when a package fails
     """
     formats: dict[str, ListFormat] = {}
-    for package, contributed in registry.call_each("netinv_list_formats", registry=registry):
-        with errors_of(package):
-            parameters = {list_format.parameter: list_format for list_format in contributed}
+    for contributed in _contributed(registry):
+        parameters = {item.parameter: item for item in contributed if not item.media_type}
         if claimed := formats.keys() & parameters.keys():
             raise ValueError(f"two packages claim the query parameter {min(claimed)!r} of lists")
         formats |= parameters
     return formats
+
+
+@cached_in_registry
+def _contributed(registry: Registry) -> list[list[ListFormat]]:
+    """The list formats of each package.
+
+    :raises PackageError: when a package fails
+    """
+    formats: list[list[ListFormat]] = []
+    for package, contributed in registry.call_each("netinv_list_formats", registry=registry):
+        with errors_of(package):
+            formats.append(list(contributed))
+            if not all(isinstance(item, ListFormat) for item in formats[-1]):
+                raise TypeError("netinv_list_formats returns something else than ListFormat")
+    return formats
+
+
+@cached_in_registry
+def files_of(registry: Registry) -> dict[str, ListFormat]:
+    """The formats that content negotiation selects, by media type."""
+    return {item.media_type: item for formats in _contributed(registry) for item in formats if item.media_type}
+
+
+@cached_in_registry
+def readers_of(registry: Registry) -> dict[str, Callable[[Request], Any]]:
+    """The functions that read bodies in the formats of packages, by media type."""
+    every = [item for formats in _contributed(registry) for item in formats]
+    return {media_type: item.read for item in every if item.read is not None for media_type in item.reads}
 
 
 @cached_in_registry

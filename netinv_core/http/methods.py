@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
+
+from netinv_core.caches import lru_cache
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 ITEM_METHODS = ("GET", "PUT", "PATCH", "DELETE")
@@ -17,7 +18,7 @@ def allow_header(methods: Sequence[str]) -> str:
     return ", ".join((*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"))
 
 
-@functools.cache  # few: the methods of lists and of objects, with each set of actions that a resource may have
+@lru_cache("constants", 2000)
 def permitted(methods: tuple[str, ...], writes: frozenset[str]) -> str:
     """The value of the Allow header of a path with these methods, where only these actions write."""
     return allow_header([method for method in methods if method == "GET" or PERMISSIONS[method] in writes])

@@ -17,6 +17,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth.security_policy import AUTHENTICATED
+from netinv_core.backups import schedule as backups
 from netinv_core.changelog import sequence
 from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue
@@ -64,10 +65,21 @@ def samples(uow: UnitOfWork) -> list[Sample]:
         Sample("netinv_packages_broken", "Packages that could not be started.", len(uow.registry.broken)),
         Sample("netinv_workers", "Processes that run background tasks, seen in the last minutes.", alive),
         *_heartbeat(seen),
+        *_backups(uow),
         *_queue(uow.registry.settings.get("queue_url", "")),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
-        *[sample for samples in uow.registry.hooks.netinv_metrics(uow=uow) for sample in samples],
+        *[sample for found in uow.registry.parts("netinv_metrics", _checked, uow=uow) for sample in found],
     ]
+
+
+def _checked(found: Iterable[Sample]) -> list[Sample]:
+    """The metrics of a package.
+
+    :raises TypeError: for anything else
+    """
+    checked = list(found)
+    text(checked)
+    return checked
 
 
 def _heartbeat(seen: datetime.datetime | None) -> list[Sample]:
@@ -76,6 +88,18 @@ def _heartbeat(seen: datetime.datetime | None) -> list[Sample]:
         return []
     age = max((now() - seen).total_seconds(), 0)
     return [Sample("netinv_worker_heartbeat_age_seconds", "Time since the last heartbeat of any worker.", age)]
+
+
+def _backups(uow: UnitOfWork) -> list[Sample]:
+    """The state of the backups of workers, where the settings name a folder for them; no age before the first one."""
+    if not uow.registry.settings.get("backup_folder"):
+        return []
+    found = backups.state(uow.connection)
+    samples = [Sample("netinv_backup_failed", "1 after a failed backup of a worker.", found.failed)]
+    if found.finished is not None:
+        age = max((now() - found.finished).total_seconds(), 0)
+        samples.append(Sample("netinv_backup_age_seconds", "Time since the last good backup of the worker.", age))
+    return samples
 
 
 def _queue(url: str) -> list[Sample]:

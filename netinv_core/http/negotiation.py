@@ -7,13 +7,15 @@ view is in :data:`netinv_core.http.pipeline.PIPELINE`.
 
 The options of a view with a permission, all arguments of ``config.add_view``:
 
-=============  =======================================================================================================
-``allow``      value of the Allow header, or a function of the request that gives it (default: ``GET, HEAD, OPTIONS``)
-``offers``     media types of the answer beside JSON and HTML, or a function of the request that gives them
-``read_only``  the view writes nothing, whatever its method: no transaction, read-only tokens may use it, no dry run,
-               no Idempotency-Key
-``versioned``  ``False`` for files, which have no API versions and whose media type is their own
-=============  =======================================================================================================
+==============  =======================================================================================================
+``allow``       value of the Allow header, or a function of the request that gives it (default: ``GET, HEAD, OPTIONS``)
+``offers``      media types of the answer beside JSON and HTML, or a function of the request that gives them
+``read_only``   the view writes nothing, whatever its method: no transaction, read-only tokens may use it, no dry run,
+                no Idempotency-Key
+``personal``    ``True`` for what belongs to the user alone, such as preferences: it is never part of a change request
+``runs_aside``  ``True`` for a view that starts a run which a change request takes (:mod:`netinv_core.aside`)
+``versioned``   ``False`` for files, which have no API versions and whose media type is their own
+==============  =======================================================================================================
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import orjson
 from pyramid.exceptions import ConfigurationError
 from pyramid.request import Request
 from pyramid.response import Response
@@ -32,12 +35,20 @@ from netinv_core.errors import BadRequest, NotAcceptable, NotAllowed, NotFound
 from netinv_core.http import browsable, versions
 from netinv_core.http.methods import allow_header
 from netinv_core.http.request_uow import Negotiation, negotiation_of
-from netinv_core.http.serialization import dumps_within, query_of
+from netinv_core.http.serialization import dumps, dumps_within, query_of
+from netinv_core.wrong_results import WrongResult, without_json_form
 
 READ_ONLY = allow_header(["GET"])
-OPTIONS = ("allow", "offers", "read_only", "versioned")  # of views
+OPTIONS = ("allow", "offers", "read_only", "personal", "runs_aside", "versioned")  # of views
 # Values of the parameter ``format``.
-_FORMATS = {"": None, "json": versions.JSON, "csv": versions.CSV, "tsv": versions.TSV, "yaml": versions.YAML}
+_FORMATS = {
+    "": None,
+    "json": versions.JSON,
+    "csv": versions.CSV,
+    "tsv": versions.TSV,
+    "xlsx": versions.XLSX,
+    "yaml": versions.YAML,
+}
 _QUALITY = re.compile(r"[01](?:\.[0-9]{0,10})?")
 _LISTED = f"Supported versions are {', '.join(versions.SUPPORTED)}"
 View = Callable[[Any, Request], Response]
@@ -199,10 +210,20 @@ def renderer_factory(info: Any) -> Callable[[Any, Mapping[str, Any]], bytes]:
 def render(value: Any, system: Mapping[str, Any]) -> bytes:
     """The body of ``request.response`` in the negotiated media type, whose headers it sets."""
     request = system["request"]
-    if negotiation_of(request).media_type == versions.HTML:
-        function: HtmlRenderer = getattr(request.registry, "netinv_html_renderer", browsable.page)
-        body, headers = function(request, value, request.response.status_int)
-        request.response.headers.update(headers)
-        return body
-    request.response.headers["Content-Type"] = versions.JSON
-    return dumps_within(request.registry.netinv, value)
+    try:
+        if negotiation_of(request).media_type == versions.HTML:
+            function: HtmlRenderer = getattr(request.registry, "netinv_html_renderer", browsable.page)
+            body, headers = function(request, value, request.response.status_int)
+            request.response.headers.update(headers)
+            return body
+        request.response.headers["Content-Type"] = versions.JSON
+        return dumps_within(request.registry.netinv, value)
+    except orjson.JSONEncodeError as error:
+        raise _wrong(system, value, error) from error
+
+
+def _wrong(system: Mapping[str, Any], value: Any, error: TypeError) -> TypeError:
+    """The error of an answer that JSON cannot hold: that of the plugin that gave the field or the view, if one did."""
+    endpoint = getattr(system["request"].context, "endpoint", None)
+    found = without_json_form(endpoint, value, dumps)
+    return found or WrongResult(str(error), module=getattr(system["view"], "__module__", None) or "")

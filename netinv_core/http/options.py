@@ -39,9 +39,16 @@ def resource(uow: UnitOfWork, endpoint: Endpoint, methods: Sequence[str]) -> dic
     writes = endpoint.resource.writes
     permitted = [name for name in methods if _ACTIONS[name] in writes and _is_permitted(uow, endpoint, _ACTIONS[name])]
     if permitted:
-        fields = uow.cached_config(("options", endpoint.label, uow.version), partial(_fields, endpoint=endpoint))
-        body["actions"] = dict.fromkeys(permitted, fields)
+        body["actions"] = dict.fromkeys(permitted, described_fields(uow, endpoint))
     return body
+
+
+def described_fields(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:
+    """The description of the fields of a resource; cached for the version of the configuration."""
+    fields: dict[str, Any] = uow.cached_config(
+        ("options", endpoint.label, uow.version), partial(_fields, endpoint=endpoint)
+    )
+    return fields
 
 
 def _fields(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from netinv_core.errors import Invalid
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import Query
 from netinv_core.read.listing import Slice
-from netinv_core.read.pages import BOUNDED, COUNT, COUNTS, CURSOR, EXACT, NONE, Page
+from netinv_core.read.pages import BOUNDED, COUNT, COUNTS, CURSOR, EXACT, NONE, ListPage
 
 PARAMETERS = frozenset({CURSOR, COUNT})  # of pages, in lists without filters of these names
 OFFSET_WITH_CURSOR = "A page that begins at a cursor has no offset."
@@ -65,7 +65,7 @@ def page_window(query: Query, settings: Mapping[str, Any], filters: Collection[s
     return dataclasses.replace(part, cursor=cursor, count=count or (unasked if cursor is None else NONE))
 
 
-def body(request: Request, page: Page, results: Sequence[Any]) -> dict[str, Any]:
+def body(request: Request, page: ListPage, results: Sequence[Any]) -> dict[str, Any]:
     """The answer with a page: count, links to its neighbours, and the representations of its objects.
 
     Those of a POST are the members of its body that lead there.

@@ -3,7 +3,7 @@
 :data:`PIPELINE` names each step, says to which requests it applies, and what it does. A request enters only the steps
 that apply. Steps before routing cost neither routing nor a connection to the database.
 
-* :class:`Around` and :class:`Check` are steps of Pyramid's execution policy, the outermost function of the service;
+* :class:`Around` and :class:`Precheck` are steps of Pyramid's execution policy, the outermost function;
 * :class:`Included` is a module with a tween;
 * :class:`Deriver` is a view deriver of Pyramid.
 """
@@ -29,7 +29,7 @@ from netinv_core.auth.security_policy import SecurityPolicy
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
 from netinv_core.http import dry_run, health, idempotency, mount, negotiation, rate_limits
 from netinv_core.http.methods import UNSAFE_METHODS
-from netinv_core.http.problems import error_response, unexpected
+from netinv_core.http.problems import error_response, logged
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, unit_of_work
 from netinv_core.telemetry import access_log, log_context, metrics
 from netinv_core.telemetry.log_context import LogContext, id_of
@@ -82,7 +82,7 @@ class Around:
 
 
 @dataclasses.dataclass(frozen=True)
-class Check:
+class Precheck:
     """Check of the environment of a request before it is routed. It raises a :class:`RequestError`, or returns."""
 
     name: str
@@ -146,6 +146,7 @@ def recorded(inner: Policy) -> Policy:
     def policy(environ: Environ, router: IRouter) -> Response:
         settings: Settings = router.registry.netinv.settings
         context = LogContext(id_of(environ), environ.get("REMOTE_ADDR") or "", began=time.perf_counter())
+        context.most_inflated = settings["max_answer_size"]
         token = log_context.enter(context)
         try:
             response = inner(environ, router)
@@ -207,10 +208,9 @@ def errors_answered(inner: Policy) -> Policy:
             return inner(environ, router)
         except RequestError as error:
             return error_response(error, environ)
-        except Exception:
-            method, path = environ.get("REQUEST_METHOD"), environ.get("PATH_INFO")
-            log.exception("%s %s failed outside of the views (request %s)", method, path, id_of(environ))
-            return unexpected(environ)
+        except Exception as error:
+            failure = f"{environ.get('REQUEST_METHOD')} {environ.get('PATH_INFO')} failed outside of the views"
+            return logged(error, environ, router.registry.netinv, failure)
 
     return policy
 
@@ -315,24 +315,24 @@ def _check_length(environ: Environ, settings: Settings) -> None:
 
 # -- the table
 
-PIPELINE: tuple[Around | Check | Included | Deriver, ...] = (
+PIPELINE: tuple[Around | Precheck | Included | Deriver, ...] = (
     Around("mount point", lambda environ, settings: settings["base_url"] or environ.get("SCRIPT_NAME"), mount.mounted),
     Around("record", always, recorded),
     Around("trace", lambda environ, settings: settings["otel_endpoint"] and _is_no_probe(environ, settings), traced),
     Around("errors", always, errors_answered),
-    Check(
+    Precheck(
         "rate of the address",
         lambda environ, settings: settings["rate_limit_address"] is not None and _is_no_probe(environ, settings),
         rate_limits.check_address,
     ),
-    Check("virtual root", lambda environ, _: "HTTP_X_VHM_ROOT" in environ, _drop_virtual_root),
-    Check("header lengths", always, _check_header_lengths),
-    Check("dates", lambda environ, _: not DATES.isdisjoint(environ), _drop_unreadable_dates),
-    Check("host", _is_no_probe, _check_host),
-    Check("method", lambda environ, _: environ["REQUEST_METHOD"] not in METHODS, _refuse_method),
-    Check("path", always, _check_path),
-    Check("query length", lambda environ, _: len(environ.get("QUERY_STRING", "")) > MAX_QUERY_LENGTH, _refuse_query),
-    Check(
+    Precheck("virtual root", lambda environ, _: "HTTP_X_VHM_ROOT" in environ, _drop_virtual_root),
+    Precheck("header lengths", always, _check_header_lengths),
+    Precheck("dates", lambda environ, _: not DATES.isdisjoint(environ), _drop_unreadable_dates),
+    Precheck("host", _is_no_probe, _check_host),
+    Precheck("method", lambda environ, _: environ["REQUEST_METHOD"] not in METHODS, _refuse_method),
+    Precheck("path", always, _check_path),
+    Precheck("query length", lambda environ, _: len(environ.get("QUERY_STRING", "")) > MAX_QUERY_LENGTH, _refuse_query),
+    Precheck(
         "body without credentials",
         lambda environ, _: environ.get("CONTENT_LENGTH") and CREDENTIALS.isdisjoint(environ),
         _check_length,
@@ -356,9 +356,9 @@ PIPELINE: tuple[Around | Check | Included | Deriver, ...] = (
 def execution_policy() -> Policy:
     """The steps before routing as Pyramid's execution policy."""
     policy: Policy = default_execution_policy
-    checks: list[Check] = []
+    checks: list[Precheck] = []
     for step in reversed(PIPELINE):
-        if isinstance(step, Check):
+        if isinstance(step, Precheck):
             checks.insert(0, step)
         elif isinstance(step, Around):
             policy = step.around(_checked(tuple(checks), policy) if checks else policy)
@@ -366,7 +366,7 @@ def execution_policy() -> Policy:
     return policy
 
 
-def _checked(checks: Sequence[Check], inner: Policy) -> Policy:
+def _checked(checks: Sequence[Precheck], inner: Policy) -> Policy:
     """The policy ``inner`` after checks, each of the requests that it applies to."""
 
     def policy(environ: Environ, router: IRouter) -> Response:
@@ -381,12 +381,12 @@ def _checked(checks: Sequence[Check], inner: Policy) -> Policy:
 
 def includeme(config: Any) -> None:
     """Adds the steps, the security policy, ``request.uow``, the renderer ``orjson``, and the directives
-    ``config.add_identity_source(source)`` (:data:`netinv_core.auth.security_policy.IdentitySource`) and
+    ``config.add_identity_source(source, first=False)`` (:data:`netinv_core.auth.security_policy.IdentitySource`) and
     ``config.set_netinv_html_renderer(function)`` (:data:`netinv_core.http.negotiation.HtmlRenderer`).
     """
     policy = SecurityPolicy()
     config.set_security_policy(policy)
-    config.add_directive("add_identity_source", lambda config, source: policy.add_source(source))
+    config.add_directive("add_identity_source", lambda config, source, **how: policy.add_source(source, **how))
     config.add_request_method(unit_of_work, "uow", reify=True)
     config.add_renderer("orjson", negotiation.renderer_factory)
     config.add_directive("set_netinv_html_renderer", negotiation.set_html_renderer)

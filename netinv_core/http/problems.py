@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
 from pyramid.response import Response
 
-from netinv_core.errors import InternalError, Invalid, RequestError, bounded, error_text, explained
+from netinv_core.errors import InternalError, Invalid, PackageFailed, RequestError, bounded, error_text, explained
 from netinv_core.http import negotiation, versions
 from netinv_core.http.serialization import dumps, json_response
+from netinv_core.package_faults import package_at_fault
 from netinv_core.telemetry.log_context import id_of
+from netinv_core.types import Registry
 
+log = logging.getLogger(__name__)
 PROBLEM = versions.PROBLEM
 SCHEMA_NAME = "Problem"
 _TEXT = {"type": "string"}
@@ -45,6 +49,10 @@ SCHEMA: dict[str, Any] = {
     },
     "required": ["type", "title", "status", "code", "detail", "instance", "errors"],
 }
+PACKAGE_FAILED = (
+    "The package {} failed, so that this request could not be answered; what it had changed was undone. "
+    "The failure was logged with the id {}."
+)
 _OF_THE_WHOLE = ("detail", "non_field_errors", "__all__")
 
 
@@ -60,9 +68,22 @@ def error_response(error: RequestError, environ: dict[str, Any]) -> Response:
     return response
 
 
-def unexpected(environ: dict[str, Any]) -> Response:
-    """The response to an unexpected error: 500."""
-    return error_response(InternalError(), environ)
+def unexpected(environ: dict[str, Any], package: str | None = None) -> Response:
+    """The response to an unexpected error: 500, or 503 where a ``package`` is at fault."""
+    if package is None:
+        return error_response(InternalError(), environ)
+    return error_response(PackageFailed(PACKAGE_FAILED.format(package, id_of(environ))), environ)
+
+
+def logged(error: Exception, environ: dict[str, Any], registry: Registry, failure: str) -> Response:
+    """The response to an unexpected error, which is logged with its traceback and the plugin that is at fault.
+
+    :param failure: a sentence about the request
+    """
+    package = package_at_fault(registry, error)
+    place = "" if package is None else f" in the package {package}"
+    log.error("%s%s (request %s)", failure, place, id_of(environ), exc_info=error)
+    return unexpected(environ, package)
 
 
 def accepts_problem(accept: str) -> bool:

@@ -6,12 +6,12 @@ The token buckets are in Redis if the queue is, otherwise in the memory of each 
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from netinv_core.auth.account import Identity
+from netinv_core.caches import lru_cache
 from netinv_core.errors import TooManyRequests
 from netinv_core.net import addresses
 from netinv_core.rates import MemoryBuckets, Rate
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 REFUSED = "Too many requests."
 
 
-class Buckets(Protocol):
+class TokenBuckets(Protocol):
     """Token buckets by key."""
 
     def take(self, key: str, rate: Rate) -> float:
         """Takes a token. Returns 0, or the seconds until there is one."""
 
 
-@functools.lru_cache(maxsize=8)
-def buckets_for(queue_url: str) -> Buckets:
+@lru_cache("connections", 64)
+def buckets_for(queue_url: str) -> TokenBuckets:
     """The buckets of this process, or of all processes that have a queue in Redis."""
     if queue_url.startswith(("redis:", "rediss:", "unix:")):
         from netinv_core.tasks.redis_buckets import RedisBuckets  # the library is an extra

@@ -17,6 +17,8 @@ from netinv_core.errors import Unavailable
 from netinv_core.http import standard_parameters, versions
 from netinv_core.http.actions import schema_of, taking_documented_members
 from netinv_core.http.methods import allow_header
+from netinv_core.http.serialization import dumps
+from netinv_core.packages import CORE
 from netinv_core.types import App
 
 DESCRIPTION = (
@@ -105,9 +107,16 @@ def status(request: Request) -> Any:
         "plugins": {name: _version(app) for name, app in registry.apps.items() if app.plugin},
         "broken-packages": {item.name: item.reason for item in registry.broken},
     }
-    for entries in registry.hooks.netinv_status(uow=request.uow):
-        body.update(entries)
+    for entries in registry.parts("netinv_status", _status_entries, uow=request.uow):
+        body = {**entries, **body}
     return body
+
+
+def _status_entries(result: Any) -> dict[str, Any]:
+    """The entries of a package, which JSON can hold."""
+    entries = dict(result)
+    dumps(entries)
+    return entries
 
 
 def _version(app: App) -> str:
@@ -154,18 +163,30 @@ def unavailable(request: Request) -> Response:
 
 
 def includeme(config: Any) -> None:
-    """Adds the routes."""
+    """Adds the routes.
+
+    :raises PackageError: for a package whose view is none, or whose path another one has
+    """
     registry = config.registry.netinv
-    views = [
-        ("/api/", api_root),
-        ("/api/status/", status),
-        ("/api/plugins/", plugins_root),
-        ("/api/plugins/installed-plugins/", installed_plugins),
-    ]
+    views: dict[str, tuple[str, Any]] = {
+        "/api/": (CORE, api_root),
+        "/api/status/": (CORE, status),
+        "/api/plugins/": (CORE, plugins_root),
+        "/api/plugins/installed-plugins/": (CORE, installed_plugins),
+    }
     for app in registry.apps.values():
-        views += [(app.path, app_root(app))] * app.rooted + [*app.views.items()]
-    for path, view in views:
-        add_root_view(config, path, view)
+        package = registry.packages[app.name]
+        for path, view in [*[(app.path, app_root(app))] * app.rooted, *app.views.items()]:
+            with registry.failures.of(package):
+                if path in views:
+                    raise registry.conflict(views[path][0], package, f"the path {path}")
+                views[path] = package, view
+    for path, (package, view) in views.items():
+        with registry.failures.of(package):
+            if not isinstance(view, RootView):
+                raise TypeError(f"the view of {path} is a {type(view).__name__} instead of a RootView (decorator root)")
+            add_root_view(config, path, view)
+    registry.failures.check()
     for item in (item for item in registry.broken if item.name not in registry.apps):
         for path in (f"/api/{item.name}/*rest", f"/api/plugins/{item.name}/*rest"):
             config.add_route(f"broken {path}", path)

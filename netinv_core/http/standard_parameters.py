@@ -2,7 +2,7 @@
 
 Lists and objects check the parameters of GET as filters (:mod:`netinv_core.read.listing`). Writes and actions ignore
 unknown parameters, as clients of version 1 expect, and ``limit`` and ``offset`` of writes, but not those that
-another method takes: who sends these expects an effect.
+another method or path takes: who sends these expects an effect.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def refuse(uow: RequestUnitOfWork, names: Collection[str]) -> None:
 
 
 def taking(view: View, names: Collection[str]) -> View:
-    """The view, after a check that its request has none of :data:`STANDARD` but these."""
-    refused = STANDARD.difference(names)
-    refused_of_writes = (refused | (OF_READS | OF_LISTS_OF_WRITES).difference(names)) - SENT_WITH_WRITES
+    """The view, after a check that its request has none of the parameters of resources but these."""
+    refused = (STANDARD | OF_READS | OF_LISTS_OF_WRITES).difference(names)
+    refused_of_writes = refused - SENT_WITH_WRITES
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:

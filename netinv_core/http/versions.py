@@ -17,7 +17,8 @@ NEWEST = SUPPORTED[-1]
 JSON, HTML = "application/json", "text/html"
 PROBLEM = "application/problem+json"  # of errors alone
 CSV, TSV, YAML = "text/csv", "text/tab-separated-values", "application/yaml"
-TABLES = frozenset({CSV, TSV})  # always of the newest version
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+TABLES = frozenset({CSV, TSV, XLSX})  # always of the newest version
 # Release of the reference service whose API is spoken here, and its framework: clients read both from the status.
 REFERENCE = {"nautobot-version": "1.6.32", "django-version": "3.2.25"}
 

@@ -13,8 +13,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from netinv_core.importing.rows import FieldRows, RowStore
 from netinv_core.importing.rows import Fields as Fields
-from netinv_core.importing.rows import Rows, RowStore
 
 Key = tuple[str, Any]
 Needs = Mapping[str, Mapping[Any, Fields]]
@@ -136,16 +136,23 @@ class Folded:
 
 
 @dataclasses.dataclass(frozen=True)
-class Named:
+class NamedModel:
     """A model whose objects are kept as names: as text in the custom fields of the objects that refer to them.
 
-    ``fields`` are the fields, beside those that name an object, that the text contains.
+    ``fields`` are the fields, beside those that name an object, that the text contains; ``package`` is the distribution
+    that imports the objects whole.
     """
 
     fields: Sequence[str] = ()
+    package: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """Advice to install the package that imports the objects whole, as the end of a sentence; blank without one."""
+        return f"; install {self.package} to import them whole" if self.package else ""
 
 
-Declaration = Source | Part | Derived | Excluded | Folded | Named
+Declaration = Source | Part | Derived | Excluded | Folded | NamedModel
 NAME_FIELDS = (
     "name",
     "model",
@@ -176,7 +183,7 @@ class Dump:
         references: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
         self._store = RowStore()
-        self.objects: dict[str, Rows] = {}
+        self.objects: dict[str, FieldRows] = {}
         self.references = dict(references or {})
         for label, fields_by_key in (objects or {}).items():
             self.rows(label).update(fields_by_key)
@@ -187,17 +194,17 @@ class Dump:
     def __len__(self) -> int:
         return sum(map(len, self.objects.values()))
 
-    def rows(self, label: str) -> Rows:
+    def rows(self, label: str) -> FieldRows:
         """Returns the objects of a model; none for one that the dump does not have yet."""
         if label not in self.objects:
             self.objects[label] = self.new_rows()
         return self.objects[label]
 
-    def new_rows(self) -> Rows:
+    def new_rows(self) -> FieldRows:
         """Returns rows that are in the store of the dump, and not one of its models yet."""
         return self._store.new_rows()
 
-    def replace(self, label: str, rows: Rows) -> None:
+    def replace(self, label: str, rows: FieldRows) -> None:
         """Replaces the objects of a model."""
         self.objects[label].drop()
         self.objects[label] = rows

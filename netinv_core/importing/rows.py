@@ -28,13 +28,13 @@ class RowStore:
         self.connection.execute("BEGIN")
         self._tables = 0
 
-    def new_rows(self) -> Rows:
+    def new_rows(self) -> FieldRows:
         """Returns an empty mapping of keys to fields."""
         self._tables += 1
-        return Rows(self.connection, f"rows_{self._tables}")
+        return FieldRows(self.connection, f"rows_{self._tables}")
 
 
-class Rows(MutableMapping[Any, Fields]):
+class FieldRows(MutableMapping[Any, Fields]):
     """Fields by key (an integer or text), in the order of their insertion; a table of the store.
 
     Fields are stored as JSON, with decimals and times as text; those with a file stay in memory. What is changed in

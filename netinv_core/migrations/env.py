@@ -1,13 +1,15 @@
-"""Alembic's environment, for one package's branch at a time; see :mod:`netinv_core.db.migrate`."""
+"""Alembic's environment, for one package's branch at a time; see :mod:`netinv_admin.migrate`."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 from alembic import context
-from alembic.operations.ops import DropTableOp, ModifyTableOps
+from alembic.operations.ops import CreateTableOp, DropTableOp, ModifyTableOps
 
 from netinv_core.db import text_indexes
+from netinv_core.migrations.journal import Journal
 from netinv_core.models.base import Base
 from netinv_core.models.types import Binary, Chars, Json, LongText, Packed, Timestamp
 
@@ -35,11 +37,14 @@ def include_object(item: Any, name: str | None, kind: str, reflected: bool, comp
     return include_name(name, kind, None)
 
 
-def drop_tables_whole(migration: Any, revision: Any, directives: list[Any]) -> None:
+def simplify(migration: Any, revision: Any, directives: list[Any]) -> None:
     """Leaves out what a downgrade would drop of a table before the table itself: MariaDB keeps the index of a foreign
-    key.
+    key. What netinv notes of a table (``Table.info``) is no part of migrations.
     """
     for script in directives:
+        for step in script.upgrade_ops.ops:
+            if isinstance(step, CreateTableOp):
+                step.info = {}
         steps = script.downgrade_ops.ops
         dropped = {step.table_name for step in steps if isinstance(step, DropTableOp)}
         script.downgrade_ops.ops = [
@@ -47,6 +52,14 @@ def drop_tables_whole(migration: Any, revision: Any, directives: list[Any]) -> N
         ]
 
 
+def note_revision(ctx: Any, step: Any, heads: Collection[Any], run_args: Any) -> None:
+    """Ends the migration in the journal, and tells the command which one was applied."""
+    if journal is not None:
+        journal.end(" ".join(sorted(heads)))
+    context.config.attributes["applied"](step.up_revision_id if step.is_upgrade else "")
+
+
+journal: Journal | None = context.config.attributes["journal"]
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Base.metadata,
@@ -54,10 +67,13 @@ context.configure(
     render_item=render_item,
     include_name=include_name,
     include_object=include_object,
-    process_revision_directives=drop_tables_whole,
+    process_revision_directives=simplify,
     render_as_batch=True,
-    compare_type=False,
     transaction_per_migration=False,
+    on_version_apply=note_revision,
+    journal=journal,
 )
 with context.begin_transaction():
+    if journal is not None:
+        journal.start(" ".join(sorted(context.get_context().get_current_heads())))
     context.run_migrations()

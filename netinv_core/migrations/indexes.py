@@ -9,12 +9,14 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from netinv_core.db.driver import driver_of
+
 
 @contextmanager
 def _concurrently() -> Iterator[dict[str, Any]]:
     """Context manager of the options of an operation; on PostgreSQL the transaction is committed before."""
     context = op.get_context()
-    if context.dialect.name != "postgresql":
+    if not driver_of(context.dialect.name).builds_indexes_beside_writes:
         yield {}
         return
     with context.autocommit_block():

@@ -15,12 +15,17 @@ from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 
 from netinv_core.changelog.masking import mask
 from netinv_core.models.types import Chars, Json, LongText
+from netinv_core.nearest import advice
 from netinv_core.storage.files import MAX_NAME_LENGTH
 
+#: ``on_delete``: the deletion of an object that others refer to is refused.
 PROTECT = "protect"
+#: ``on_delete``: the objects that refer to a deleted one are deleted with it.
 CASCADE = "cascade"
+#: ``on_delete``: the reference to a deleted object becomes null.
 SET_NULL = "set null"
 APP_HANDLED = "handled by the application"
+#: The target of a foreign key to the model itself.
 SELF = "self"
 
 
@@ -75,7 +80,7 @@ class ColumnInfo:
     * ``max_length``: limit in characters below that of the column's type.
     * ``restored``: a value that clients cannot write is written again when a deleted object is restored
       (:mod:`netinv_undo`). Without it, the column of a restored object is computed anew.
-    * ``unit``: unit of a number, which forms write behind it.
+    * ``unit``: unit of a number, which pages write behind it.
     * ``suggestions``: texts that forms propose; others are valid too, or ``parse`` rejects them.
     * ``encrypted``: the value is encrypted with ``netinv.secret`` (:mod:`netinv_core.auth.stored_secrets` finds it).
     * ``initial``: names of the target's rows that a migrated database has for this reference.
@@ -138,7 +143,7 @@ def column(
 
     ``sort_order`` is the place of a mixin's column in the table; below 0, before the columns of the model.
     """
-    options: dict[str, Any] = {"info": {"netinv": ColumnInfo(**attributes)}, "sort_order": sort_order}
+    options: dict[str, Any] = {"info": {"netinv": _info(attributes)}, "sort_order": sort_order}
     if default is not dataclasses.MISSING:
         options["default"] = default
     if unique:
@@ -148,6 +153,18 @@ def column(
     if length is not None:
         type_ = Chars(length)
     return mapped_column(type_, **options) if type_ is not None else mapped_column(**options)
+
+
+def _info(attributes: Mapping[str, Any]) -> ColumnInfo:
+    """The properties of a column by name.
+
+    :raises TypeError: for a name that is not one of them
+    """
+    known = [field.name for field in dataclasses.fields(ColumnInfo)]
+    for name in attributes:
+        if name not in known:
+            raise TypeError(f"a column has no option {name!r}; {advice(name, known)}")
+    return ColumnInfo(**attributes)
 
 
 def text(length: int | None = None, help: str = "", *, default: Any = "", **attributes: Any) -> MappedColumn[Any]:
@@ -169,7 +186,7 @@ def integer(
     minimum: int | None = None, maximum: int | None = None, help: str = "", **attributes: Any
 ) -> MappedColumn[Any]:
     """An integer within bounds, both included."""
-    type_ = BigInteger() if maximum is not None and maximum > 2**31 - 1 else Integer()
+    type_ = BigInteger() if isinstance(maximum, int) and maximum > 2**31 - 1 else Integer()
     return column(type_, minimum=minimum, maximum=maximum, help=help, **attributes)
 
 
@@ -291,9 +308,11 @@ def foreign_key(
 
     The field is named without the ``_id`` of the attribute. See :class:`ForeignKeyInfo` for the parameters.
     ``index=False`` suits a column with which another index begins.
+
+    :raises TypeError: for a target that is no model
     """
     link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup, one_name)
-    info = {"netinv": ColumnInfo(kind=kind, foreign_key=link, **attributes)}
+    info = {"netinv": _info({"kind": kind, "foreign_key": link, **attributes})}
     options: dict[str, Any] = {
         "unique": unique or None,
         "index": index and not unique,
@@ -302,13 +321,20 @@ def foreign_key(
     }
     if isinstance(target, str):
         return mapped_column(Uuid(), **options)
+    if not hasattr(target, "__table__"):
+        raise TypeError(f"a foreign key refers to {target!r}; expected a model, SELF, or the label of one, 'app.model'")
     return mapped_column(ForeignKey(target.__table__.c.id), **options)
 
 
+#: The column of a reference: ``site_id: Mapped[Ref] = foreign_key(Site, …)``, ``Mapped[Ref | None]`` if optional.
 Ref = Annotated[uuid.UUID, mapped_column(Uuid())]
+#: A required text of at most 100 characters.
 Name = Annotated[str, required_text(100)]
+#: A unique slug, made from the name if left out.
 Slug = Annotated[str, slug()]
+#: An optional text of at most 200 characters.
 Description = Annotated[str, text(200)]
+#: An optional text without a limit, which pages show as Markdown.
 Comments = Annotated[str, text(None)]
 
 

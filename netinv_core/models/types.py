@@ -11,16 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import JSON, DateTime, Dialect, LargeBinary, String, Text
-from sqlalchemy.dialects.mysql import DATETIME, LONGBLOB, LONGTEXT, VARBINARY, VARCHAR
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from netinv_core.db.driver import driver_of
+
 Parts = Callable[[str, bool, bool], list[str]]
-
-
-def _binary_collation(dialect: Any) -> str:
-    """The collation by code point, trailing blanks included: MariaDB's and MySQL's have different names."""
-    return "utf8mb4_nopad_bin" if dialect.is_mariadb else "utf8mb4_0900_bin"
 
 
 class Chars(TypeDecorator[str]):
@@ -46,11 +41,7 @@ class Chars(TypeDecorator[str]):
         return str
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        if dialect.name == "postgresql":
-            return dialect.type_descriptor(String(self.length, collation="C"))
-        if dialect.name in ("mysql", "mariadb"):
-            return dialect.type_descriptor(VARCHAR(self.length, collation=_binary_collation(dialect)))
-        return dialect.type_descriptor(String(self.length))
+        return dialect.type_descriptor(driver_of(dialect.name).chars(dialect, self.length))
 
 
 class LongText(TypeDecorator[str]):
@@ -64,11 +55,7 @@ class LongText(TypeDecorator[str]):
         return str
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        if dialect.name == "postgresql":
-            return dialect.type_descriptor(Text(collation="C"))
-        if dialect.name in ("mysql", "mariadb"):
-            return dialect.type_descriptor(LONGTEXT(collation=_binary_collation(dialect)))
-        return dialect.type_descriptor(Text())
+        return dialect.type_descriptor(driver_of(dialect.name).long_text(dialect))
 
 
 class Timestamp(TypeDecorator[datetime.datetime]):
@@ -82,20 +69,16 @@ class Timestamp(TypeDecorator[datetime.datetime]):
         return datetime.datetime
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        if dialect.name == "postgresql":
-            return dialect.type_descriptor(DateTime(timezone=True))
-        if dialect.name in ("mysql", "mariadb"):
-            return dialect.type_descriptor(DATETIME(fsp=6))
-        return dialect.type_descriptor(DateTime())
+        return dialect.type_descriptor(driver_of(dialect.name).time_type)
 
     def process_bind_param(self, value: datetime.datetime | None, dialect: Dialect) -> datetime.datetime | None:
-        if value is None or dialect.name == "postgresql":
+        if value is None or driver_of(dialect.name).times_are_aware:
             return value
         return value.astimezone(datetime.UTC).replace(tzinfo=None)
 
     def result_processor(self, dialect: Dialect, coltype: Any) -> Any:
         # PostgreSQL's sessions run in UTC and its times come aware: nothing is left to do, a thousand times a page.
-        return None if dialect.name == "postgresql" else super().result_processor(dialect, coltype)
+        return None if driver_of(dialect.name).times_are_aware else super().result_processor(dialect, coltype)
 
     def process_result_value(self, value: datetime.datetime | None, dialect: Dialect) -> datetime.datetime | None:
         return None if value is None else value.replace(tzinfo=datetime.UTC)
@@ -129,9 +112,7 @@ class Packed(TypeDecorator[bytes]):
         return bytes
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        if dialect.name in ("mysql", "mariadb"):
-            return dialect.type_descriptor(VARBINARY(self.length))
-        return dialect.type_descriptor(LargeBinary(self.length))
+        return dialect.type_descriptor(driver_of(dialect.name).packed(self.length))
 
 
 class Binary(TypeDecorator[bytes]):
@@ -145,7 +126,7 @@ class Binary(TypeDecorator[bytes]):
         return bytes
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return dialect.type_descriptor(LONGBLOB() if dialect.name in ("mysql", "mariadb") else LargeBinary())
+        return dialect.type_descriptor(driver_of(dialect.name).binary_type)
 
 
 class Json(TypeDecorator[Any]):
@@ -158,6 +139,4 @@ class Json(TypeDecorator[Any]):
         super().__init__(none_as_null=True)
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        if dialect.name == "postgresql":
-            return dialect.type_descriptor(JSONB(none_as_null=True))
-        return dialect.type_descriptor(JSON(none_as_null=True))
+        return dialect.type_descriptor(driver_of(dialect.name).json_type)

@@ -10,7 +10,6 @@ changed by other means, or a retention in progress, make of it.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import time
 from collections.abc import Hashable, Sequence
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.caches import BoundedCache
+from netinv_core.caches import BoundedCache, lru_cache
 from netinv_core.changelog.models import CREATE, DELETE, ChangeNumbering, ObjectChange
 from netinv_core.db.engine import inlined_int
 from netinv_core.db.estimates import expected_rows, rows_of_plan
@@ -140,7 +139,7 @@ def _counted(endpoint: Endpoint, conditions: Sequence[Any]) -> sa.Select[tuple[i
     return sa.select(count, _given, *totals).select_from(waiting)
 
 
-@functools.cache
+@lru_cache("SQL statements", 2)
 def _since(*, of_changes: bool) -> sa.Select[Any]:
     """SELECT of the number of change records since a number, and of what they add to the count."""
     parts = [

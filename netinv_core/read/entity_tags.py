@@ -26,7 +26,7 @@ from netinv_core.types import Field
 
 if TYPE_CHECKING:
     from netinv_core import types
-    from netinv_core.read.plan import Plan
+    from netinv_core.read.plan import ReadPlan
     from netinv_core.types import Endpoint, JoinedTable, Reader, UnitOfWork
 
 LAST_UPDATED = "last_updated"
@@ -107,7 +107,7 @@ def _own_fields(endpoint: Endpoint) -> dict[str, Field]:
     }
 
 
-def row_plan(endpoint: Endpoint) -> Plan | None:
+def row_plan(endpoint: Endpoint) -> ReadPlan | None:
     """The plan that reads what :func:`revision_of` needs from the object's row alone; ``None`` where that needs other
     rows too.
     """
@@ -115,7 +115,7 @@ def row_plan(endpoint: Endpoint) -> Plan | None:
     return plan if plan.reads_one_table else None
 
 
-def _own_data(endpoint: Endpoint, plan: types.Plan, place: JoinedTable) -> Reader:
+def _own_data(endpoint: Endpoint, plan: types.ReadPlan, place: JoinedTable) -> Reader:
     """Reader of the own data, with the ids of references in place of nested objects."""
     fields = _own_fields(endpoint)
     if has_time(endpoint):
@@ -124,7 +124,7 @@ def _own_data(endpoint: Endpoint, plan: types.Plan, place: JoinedTable) -> Reade
     return lambda row, page: {name: read(row, page) for name, read in readers.items()}
 
 
-def _own_reader(field: Field, plan: types.Plan, place: JoinedTable) -> Reader:
+def _own_reader(field: Field, plan: types.ReadPlan, place: JoinedTable) -> Reader:
     if type(field) is not Reference or field.target is None:
         return field.reader(plan, place)
     index = plan.column(place, field.attribute)

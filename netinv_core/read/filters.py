@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_values, inlined_int
+from netinv_core.db.engine import inlined_int
 from netinv_core.models.columns import Choices
 from netinv_core.read import indexed_texts, lookups, relations
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
 from netinv_core.read.name_lookup import NameQuery, ids_of, invalid_choice
+from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:
     from netinv_core import types
@@ -55,6 +56,12 @@ class Filter:
     relation: RelatedFilter | None = None  # the path to the objects that values name
     choices: Choices | None = None  # the values that it takes
     searched: tuple[str, ...] = ()  # the paths of columns in which it searches for a text (:func:`search`)
+    paths: tuple[str, ...] = ()  # the paths that it compares, of filters that are made of paths
+    listed: tuple[str, ...] = ()  # the lookups whose values are compared as one list (IN); others have a term for each
+
+    def terms(self, lookup: str, values: Sequence[Any]) -> int:
+        """The number of values that are compared one by one."""
+        return 0 if lookup in self.listed else len(values)
 
     def takes_many(self, lookup: str) -> bool:
         """True when all of several values count with this lookup."""
@@ -63,14 +70,6 @@ class Filter:
     def is_single(self, lookup: str) -> bool:
         """True when several values are an error with this lookup."""
         return self.single_without_lookup and not lookup
-
-
-def _negated_if(negate: bool, condition: Condition) -> Condition:
-    return lookups.negated(condition) if negate else condition
-
-
-def _lookup_test(compare: lookups.Compare, dialect: str, value: Any, column: Any) -> Condition:
-    return compare(dialect, column, value)
 
 
 def _compare(
@@ -101,18 +100,19 @@ def value(
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         suffix_lookup, negate = SUFFIXES[suffix]
-        used = lookup if suffix == "" else suffix_lookup
-        dialect = endpoint.registry.dialect
+        used, dialect = lookup if suffix == "" else suffix_lookup, endpoint.registry.dialect
         cleaned = [parse(item) if parse and used == "exact" else item for item in values]
-        if used == "exact" and len(steps) == 1 and len(cleaned) > 1 and steps[0] in table.c:
-            column = table.c[steps[0]]
-            condition = in_values(dialect, column, [lookups.convert(column, item) for item in cleaned])
-        else:
-            tests = [functools.partial(_lookup_test, LOOKUPS[used], dialect, item) for item in cleaned]
-            condition = lookups.any_of([_compare(uow, endpoint, table, steps, test) for test in tests])
-        return _negated_if(negate, condition)
+        tests = [functools.partial(lookups.meets, LOOKUPS[used], dialect, item) for item in cleaned]
+        if len(cleaned) > 1 and used == "exact":
+            tests = [functools.partial(lookups.is_one_of, dialect, cleaned)]
+        elif len(cleaned) > 1 and len(steps) > 1:  # one subquery, not one for each value
+            tests = [functools.partial(lookups.meets_any, tests)]
+        condition = lookups.any_of([_compare(uow, endpoint, table, steps, test) for test in tests])
+        return lookups.negated_if(negate, condition)
 
-    return Filter(name, apply, tuple(lookup_names), multiple, kind, accepts_single=kind == "string")
+    is_text, suffixes = kind == "string", tuple(lookup_names)
+    listed = tuple(suffix for suffix in ("", *suffixes) if (lookup if not suffix else SUFFIXES[suffix][0]) == "exact")
+    return Filter(name, apply, suffixes, multiple, kind, accepts_single=is_text, paths=(path or name,), listed=listed)
 
 
 def number(name: str, path: str | None = None, **options: Any) -> Filter:
@@ -132,9 +132,9 @@ def flag(name: str, path: str | None = None) -> Filter:
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         expected = lookups.convert_flag(values[-1])
         condition = _compare(uow, endpoint, table, steps, lambda column: column == expected)
-        return _negated_if(suffix == "n", condition)
+        return lookups.negated_if(suffix == "n", condition)
 
-    return Filter(name, apply, ("n",), False, "boolean")
+    return Filter(name, apply, ("n",), False, "boolean", paths=(path or name,))
 
 
 def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bool = True) -> Filter:
@@ -148,9 +148,10 @@ def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bo
                 raise invalid_choice(name, item)
         expected = [by_text[item] for item in values]
         condition = _compare(uow, endpoint, table, steps, lambda column: column.in_(expected))
-        return _negated_if(suffix == "n", condition)
+        return lookups.negated_if(suffix == "n", condition)
 
-    return Filter(name, apply, ("n",), multiple, blank=multiple, choices=choices)
+    paths, n = (path or name,), ("n",)
+    return Filter(name, apply, n, multiple, blank=multiple, choices=choices, paths=paths, listed=("", *n))
 
 
 def has(name: str, path: str) -> Filter:
@@ -159,9 +160,9 @@ def has(name: str, path: str) -> Filter:
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         condition = relations.exists(endpoint, table, steps, permissions.visible_for(uow))
-        return _negated_if(lookups.convert_flag(values[-1]) is (suffix == "n"), condition)
+        return lookups.negated_if(lookups.convert_flag(values[-1]) is (suffix == "n"), condition)
 
-    return Filter(name, apply, ("n",), False, "boolean")
+    return Filter(name, apply, ("n",), False, "boolean", paths=(path,))
 
 
 def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
@@ -197,7 +198,7 @@ class RelatedFilter:
         if NULL in values:
             visible = permissions.visible_for(uow)
             conditions.append(relations.path_is_null(endpoint, table, self.steps, visible))
-        return _negated_if(negate, sa.and_(*conditions) if all_of else lookups.any_of(conditions))
+        return lookups.negated_if(negate, sa.and_(*conditions) if all_of else lookups.any_of(conditions))
 
     def _without_target(self, values: Sequence[str], negate: bool) -> Condition:
         """The condition when the target's package is not installed: every reference is null."""
@@ -212,10 +213,8 @@ class RelatedFilter:
         query = self.name_query(endpoint, values)
         if query is None:
             return []
-        conditions, visible = [], permissions.visible_for(uow)
-        for ids in ids_of(uow, query, each=each):
-            conditions.append(relations.leads_to_any(endpoint, table, self.steps, ids, visible))
-        return conditions
+        named, visible = ids_of(uow, query, each=each), permissions.visible_for(uow)
+        return [relations.leads_to_any(endpoint, table, self.steps, ids, visible) for ids in named]
 
     def name_query(self, endpoint: Endpoint, values: Sequence[str]) -> NameQuery | None:
         """The lookup of the objects that values name; ``None`` when they name none."""
@@ -261,7 +260,7 @@ def related(
     columns = (by,) if isinstance(by, str) else None if by is None else tuple(by)
     steps = tuple((path or name).split("."))
     condition = RelatedFilter(name, steps, columns, ids, tree, all_of, multiple, allowed, public)
-    return Filter(name, condition.apply, ("n",), multiple, relation=condition)
+    return Filter(name, condition.apply, ("n",), multiple, relation=condition, listed=("n",) if all_of else ("", "n"))
 
 
 def tree(name: str, path: str | None = None) -> Filter:
@@ -288,10 +287,9 @@ def search(name: str, columns: Sequence[str]) -> Filter:
         conditions = []
         for path in columns:
             path, _, lookup = path.partition(":")
-            compare = LOOKUPS[lookup or "icontains"]
             try:
-                test = functools.partial(_search_test, compare, endpoint.registry.dialect, text)
-                conditions.append(_searched(uow, endpoint, table, path.split("."), test))
+                test = functools.partial(search_test, LOOKUPS[lookup or "icontains"], endpoint.registry.dialect, text)
+                conditions.append(searched_at(uow, endpoint, table, path.split("."), test))
             except ValueError:
                 continue
         return lookups.any_of(conditions)
@@ -299,7 +297,7 @@ def search(name: str, columns: Sequence[str]) -> Filter:
     return Filter(name, apply, (), False, searched=tuple(columns))
 
 
-def _search_test(compare: lookups.Compare, dialect: str, text: str, column: Any) -> Condition:
+def search_test(compare: lookups.Compare, dialect: str, text: str, column: Any) -> Condition:
     """The condition on a column; without the text's being a value of it, an error that has the column skipped.
 
     :raises ValueError: for a text that cannot be a value of the column
@@ -309,7 +307,7 @@ def _search_test(compare: lookups.Compare, dialect: str, text: str, column: Any)
     return compare(dialect, column, text)
 
 
-def _searched(
+def searched_at(
     uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]
 ) -> Condition:
     """Returns a condition as :func:`_compare`, for an OR with conditions that trigram indexes serve: PostgreSQL uses
@@ -339,21 +337,23 @@ def custom(
     help: str = "",
     negatable: bool = False,
     sort_by: Callable[[Any], Any] | None = None,
+    listed: bool = False,
 ) -> Filter:
     """Filter by a function: ``function(uow, table, values)`` returns the condition.
 
-    With ``suffixes`` the parameter has these lookups, and the function gets the suffix as its last argument.
-    A filter of kind boolean, or one that is ``negatable``, has the lookup ``n``, which negates the condition.
-    With ``sort_by``, lists can be ordered by its name (:class:`Filter`).
+    With ``suffixes`` it has these lookups, which the function gets as its last argument; a boolean or ``negatable`` one
+    has ``n``, which negates the condition. ``sort_by`` orders lists by it. A ``listed`` one compares a list of values.
     """
     negatable = not suffixes and (negatable or kind == "boolean")
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         condition = function(uow, table, values, suffix) if suffixes else function(uow, table, values)
-        return _negated_if(negatable and suffix == "n", condition)
+        if not isinstance(condition, sa.ClauseElement | bool):
+            raise wrong_result(function, condition, "a condition")
+        return lookups.negated_if(negatable and suffix == "n", condition)
 
     names = ("n",) if negatable else tuple(suffixes)
-    return Filter(name, apply, names, multiple, kind, help, sort_by=sort_by)
+    return Filter(name, apply, names, multiple, kind, help, sort_by=sort_by, listed=("", *names) if listed else ())
 
 
 def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], Condition]) -> Filter:
@@ -363,7 +363,7 @@ def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], C
         for item in values:
             if endpoint.registry.content_type(item) is None:
                 raise invalid_choice(name, item)
-        return _negated_if(suffix == "n", apply_labels(endpoint, table, values))
+        return lookups.negated_if(suffix == "n", apply_labels(endpoint, table, values))
 
     return Filter(name, apply, ("n",))
 
@@ -381,7 +381,7 @@ def dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, types.Filt
     """Returns the filters of the hook ``netinv_dynamic_filters``: they depend on the configuration (custom fields)."""
     if endpoint.resource.of is not None:
         return {}
-    tables = uow.registry.hooks.netinv_dynamic_filters(uow=uow, endpoint=endpoint)
+    tables = uow.registry.parts("netinv_dynamic_filters", dict, uow=uow, endpoint=endpoint)
     return {name: item for table in tables for name, item in table.items()}
 
 

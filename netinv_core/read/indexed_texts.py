@@ -4,12 +4,12 @@ indexes only if it has one for each condition.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.caches import lru_cache
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import inlined_int
 from netinv_core.read.lookups import planned
@@ -51,7 +51,7 @@ def by_texts(uow: UnitOfWork, endpoint: Endpoint, table: Any, name: str, test: C
     return table.c[name].in_(found) if found else sa.false()
 
 
-@functools.cache
+@lru_cache("SQL statements", 2000)
 def _texts(column: sa.Column[Any]) -> Any:
     """Subquery of the different texts of a column with an index, one more than are read: each the next after the last
     (recursive CTE).

@@ -34,7 +34,7 @@ class Position(NamedTuple):
     backward: bool = False
 
 
-class Rows(NamedTuple):
+class KeyRows(NamedTuple):
     """Rows of sort keys, in the order of the list; ``more`` rows lie beyond them in the direction of reading."""
 
     values: list[tuple[Any, ...]]
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
 
 def rows(
     uow: UnitOfWork, order: Order, conditions: Sequence[Any], position: Position, limit: int, offset: int = 0
-) -> Rows:
+) -> KeyRows:
     """Returns at most ``limit`` rows (0: all) beyond a position; the last value of each is the id.
 
     It takes one statement, or two where the first sort key may be null: one for its values, then one for its nulls.
@@ -65,7 +65,7 @@ def rows(
         if limit and len(found) > limit:
             break
     values = found[:limit] if limit else found
-    return Rows(values[::-1] if position.backward else values, len(found) > len(values))
+    return KeyRows(values[::-1] if position.backward else values, len(found) > len(values))
 
 
 def _keys(order: Order) -> list[SortKey]:

@@ -17,7 +17,7 @@ from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter, is_bad_filter_error, is_timeout, lock_parents, lock_rows
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.read import counts, ordering
+from netinv_core.read import counts, ordering, ranked
 from netinv_core.read.list_selects import part_of, selects_of
 from netinv_core.read.parameters import parse_parameters
 from netinv_core.read.plans import plan_of
@@ -119,6 +119,10 @@ def selected(
         if not names:
             statement = selects_of(endpoint).part(filtered=filtered, limited=limited, skipping=skipping)
             return [row[0] for row in uow.execute(statement, values, where=conditions).tuples()]
+        if ranked.is_ranked(endpoint, names[0]):
+            everything = Slice(ranked.MAX_RANKED + 1, 0)
+            keys = ranked.ranked(uow, endpoint, names[0], selected(uow, endpoint, conditions, everything, names[1:]))
+            return keys[window.offset :][: window.limit or None]
         order = ordering.requested_order(uow, endpoint, names)
         statement = part_of(endpoint.table, order, filtered=filtered, limited=limited, skipping=skipping).where(
             *conditions

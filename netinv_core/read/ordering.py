@@ -75,6 +75,17 @@ def own_order(endpoint: Endpoint) -> Order:
     return _order(joins, keys)
 
 
+def check(endpoint: Endpoint) -> None:
+    """Builds every order that a resource declares.
+
+    :raises KeyError: for a path with a name that is not there
+    """
+    joins = _Joins(endpoint, everything)
+    own_order(endpoint)
+    for item in orderings_of(endpoint).values():
+        list(joins.sort_keys(item, ()))
+
+
 def split(endpoint: Endpoint, parameters: Parameters) -> tuple[list[str], Parameters]:
     """Returns the names of the query parameter ``ordering``, and the other parameters.
 

@@ -30,7 +30,7 @@ INVALID_CURSOR = "It is no cursor of this list with these filters and this order
 
 
 @dataclasses.dataclass(frozen=True)
-class Page:
+class ListPage:
     """Ids of part of a list, in order, and the parts around it; ``count`` is the length of the list, if asked for."""
 
     keys: list[Any]
@@ -41,7 +41,7 @@ class Page:
 
 def page(
     uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters, window: Slice, within: Sequence[Any] = (), of: str = ""
-) -> Page:
+) -> ListPage:
     """Returns the ids of a page; see :func:`netinv_core.read.listing.ids` for the parameters.
 
     :param of: identifies the list among those with other conditions ``within``, for cursors
@@ -59,7 +59,7 @@ def page(
 
 def _by_offset(
     uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], window: Slice, names: Sequence[str]
-) -> Page:
+) -> ListPage:
     """A page by offset. Without the exact count, one more id tells whether there is a next page."""
     limit, extra = window.limit, int(window.count != EXACT and window.limit > 0)
     keys = listing.selected(uow, endpoint, conditions, dataclasses.replace(window, limit=limit + extra), names)
@@ -71,12 +71,12 @@ def _by_offset(
     following = dataclasses.replace(window, offset=window.offset + limit) if has_next else None
     has_previous = limit > 0 and window.offset > 0
     preceding = dataclasses.replace(window, offset=max(window.offset - limit, 0)) if has_previous else None
-    return Page(keys, count, following, preceding)
+    return ListPage(keys, count, following, preceding)
 
 
 def _by_cursor(
     uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], window: Slice, order: Order, context: str
-) -> Page:
+) -> ListPage:
     """A page by cursor. Its neighbours begin after its last row and before its first one."""
     secret = uow.registry.settings["secret"]
     position = _position(secret, window.cursor or "", context)
@@ -94,7 +94,7 @@ def _by_cursor(
     following = beyond(values[-1], backward=False) if values and (more or backward) else None
     has_previous = more if backward else not is_start
     preceding = beyond(values[0], backward=True) if values and has_previous else None
-    return Page([row[-1] for row in values], count, following, preceding)
+    return ListPage([row[-1] for row in values], count, following, preceding)
 
 
 def _position(secret: str, cursor: str, context: str) -> Position:

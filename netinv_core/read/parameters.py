@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
 from netinv_core.read.filters import NOT_ONE, UNKNOWN, filter_finder
+from netinv_core.read.lookups import MAX_TERMS
 from netinv_core.read.name_lookup import NameQuery, look_up_together
 
 if TYPE_CHECKING:
     from netinv_core.records import Parameters
     from netinv_core.types import Endpoint, Filter, UnitOfWork
 
+TOO_MANY = (
+    f"A filter may compare at most {MAX_TERMS} values one by one, all of its parameters together. "
+    "Whole values, without a lookup, may be more."
+)
 Accepted = tuple[str, "Filter", str, list[str]]  # parameter, its filter, the lookup's suffix, values
 
 
@@ -58,15 +63,17 @@ def parse_parameters(
 ) -> list[Any]:
     """Returns the conditions of query parameters; unless ``strict``, unknown parameters are ignored.
 
-    :raises Invalid: naming every unknown parameter, or the first one with a bad value
+    :raises Invalid: naming every unknown parameter, or the first one with a bad value or too many
     """
     accepted, unknown = _accepted(uow, endpoint, parameters)
     if unknown and strict:
         raise Invalid(unknown)
     if len(accepted) > 1:
         _look_up_names(uow, endpoint, accepted)
-    conditions = []
+    conditions, terms = [], 0
     for name, item, suffix, values in accepted:
+        if len(values) > 1 and (terms := terms + item.terms(suffix, values)) > MAX_TERMS:
+            raise Invalid.field(name, TOO_MANY)
         if any("\x00" in value for value in values):
             raise Invalid.field(name, "Null characters are not allowed.")
         if item.is_single(suffix) and len(values) > 1:

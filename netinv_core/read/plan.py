@@ -8,6 +8,7 @@ row to dictionary. The number of statements does not depend on the number of obj
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -19,6 +20,7 @@ from netinv_core import types
 from netinv_core.db.driver.results import Row as Row
 from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
 from netinv_core.models.columns import column_info
+from netinv_core.read import stored_sizes
 from netinv_core.read.beside import Beside, read_value
 from netinv_core.read.records import nested_fields as nested_fields
 from netinv_core.read.records import nothing, record
@@ -57,7 +59,7 @@ class _ToManyLoad:
     """
 
     batch: int
-    lists: list[tuple[int, Plan]] = dataclasses.field(default_factory=list)
+    lists: list[tuple[int, ReadPlan]] = dataclasses.field(default_factory=list)
 
     def load(self, uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
         """The lists of items by list number and owner's id."""
@@ -70,7 +72,7 @@ class _ToManyLoad:
         return items_by_owner
 
 
-class Plan:
+class ReadPlan:
     """SELECT and reader for one resource in one shape (see the module docstring).
 
     ``key`` is the column that :meth:`fetch` selects by, the id unless stated otherwise. ``through`` is a subquery with
@@ -97,7 +99,7 @@ class Plan:
         self._columns: list[Any] = []
         self._index: dict[Any, int] = {}
         self._batches: list[Batch] = []
-        self._generic_loads: dict[str, _GenericLoad] = {}
+        self._generic_loads: dict[tuple[str, LoadObjects], _GenericLoad] = {}
         self._to_many_load: _ToManyLoad | None = None
         self._readers: dict[tuple[tuple[str, ...], Field], Reader] = {}
         self._values: dict[int, Reader] = {}
@@ -105,7 +107,7 @@ class Plan:
         self._key = endpoint.table.c.id if key is None else key
         self._select_key = self._add(("key",), self._key)
         self._reader: Reader | None = None
-        self._selects: dict[str, sa.Select[Any]] = {}
+        self._selects: dict[tuple[str, bool], sa.Select[Any]] = {}
 
     # -- building
 
@@ -157,18 +159,19 @@ class Plan:
     def load_generic(self, shape: str, label: int, key: int, load_objects: LoadObjects) -> int:
         """Registers a generic foreign key, whose label and id are at these positions in the row.
 
-        All generic foreign keys of one ``shape`` are loaded in one statement, by ``load_objects(uow, shape, pairs)``
-        (:func:`netinv_core.read.plans.named_objects`). Returns the position in
+        All generic foreign keys of one ``shape`` are loaded together, by ``load_objects(uow, shape, pairs)``
+        (:func:`netinv_core.read.plans.named_objects`, one statement). Returns the position in
         ``RowSet.batches`` of the representations by (label, id).
         """
-        if shape not in self._generic_loads:
+        generic_load = self._generic_loads.get((shape, load_objects))
+        if generic_load is None:
             generic_load = _GenericLoad(shape, len(self._batches), load_objects)
             self.batch(generic_load.load)
-            self._generic_loads[shape] = generic_load
-        self._generic_loads[shape].columns.append((label, key))
-        return self._generic_loads[shape].batch
+            self._generic_loads[shape, load_objects] = generic_load
+        generic_load.columns.append((label, key))
+        return generic_load.batch
 
-    def load_to_many(self, place: JoinedTable, inner: types.Plan) -> Reader:
+    def load_to_many(self, place: JoinedTable, inner: types.ReadPlan) -> Reader:
         """Returns a reader of the list of items that ``inner`` selects by the id at ``place``.
 
         All lists of a plan are loaded in one statement.
@@ -178,7 +181,7 @@ class Plan:
             self.batch(self._to_many_load.load)
         batch, number = self._to_many_load.batch, len(self._to_many_load.lists)
         owner = self.column(place, "id")
-        assert isinstance(inner, Plan)
+        assert isinstance(inner, ReadPlan)
         self._to_many_load.lists.append((owner, inner))
         return lambda row, page: page.batches[batch].get((number, row[owner]), [])
 
@@ -225,13 +228,18 @@ class Plan:
         return next((position for position, value in self._values.items() if value is reader), None)
 
     def read(self, place: JoinedTable, path: str) -> Reader:
-        """Returns a reader for a dotted path of field or column names across foreign keys (``"rack.site.name"``)."""
+        """Returns a reader for a dotted path of field or column names across foreign keys (``"rack.site.name"``).
+
+        All have the names ``name_in_context`` (:class:`netinv_core.presentation.Presentation`), ``name_within``.
+        """
         head, _, rest = path.partition(".")
+        field = place.endpoint.namings.get(path) or place.endpoint.fields.get(head)
         if not rest:
-            field = place.endpoint.fields.get(head)
             if field is not None and head not in place.table.c:
                 return self.reader_of(place, field)
             return self.value(self.column(place, head))
+        if field is not None and (read := field.path_reader(self, place, rest)) is not None:
+            return read
         attribute = f"{head}_id"
         target = self.join(place, attribute)
         if target is None:
@@ -242,12 +250,12 @@ class Plan:
         present = self.column(place, attribute)
         return lambda row, page: None if row[present] is None else reader(row, page)
 
-    def finish(self, fields: Iterable[Field], *, brief: bool = False, without: Collection[str] = ()) -> Plan:
+    def finish(self, fields: Iterable[Field], *, brief: bool = False, without: Collection[str] = ()) -> ReadPlan:
         """Completes the plan with a representation of these fields, in order, ``without`` dotted names of members."""
         self._reader = record(self, self.root, fields, brief=brief, without=without)
         return self
 
-    def finish_nested(self, *, listed: bool = False, beside: Sequence[Field] = ()) -> Plan:
+    def finish_nested(self, *, listed: bool = False, beside: Sequence[Field] = ()) -> ReadPlan:
         """Completes the plan with the nested representation, followed by the fields ``beside``.
 
         ``listed`` is for items of a to-many list; they have fields that are null in a nested foreign key.
@@ -255,7 +263,7 @@ class Plan:
         self._reader = record_nested(self, self.root, listed=listed, beside=beside)
         return self
 
-    def finish_with(self, build: Callable[[types.Plan, JoinedTable], Reader]) -> Plan:
+    def finish_with(self, build: Callable[[types.ReadPlan, JoinedTable], Reader]) -> ReadPlan:
         """Completes the plan with the reader that ``build(plan, place)`` returns, of any type.
 
         The web interface reads rows of markup with it.
@@ -284,32 +292,46 @@ class Plan:
         limit: int | None = None,
         *,
         locked: bool = False,
+        bounded: bool = False,
         beside: Beside | None = None,
     ) -> list[tuple[Any, dict[str, Any]]]:
         """Returns pairs of key and representation, in the plan's order; unordered unless the plan is ``ordered``.
 
         ``conditions`` are further conditions on the resource's table. At most ``limit`` rows are selected. ``locked``
-        locks the rows (FOR UPDATE), of a plan that reads one table. ``beside`` is read by the same statement.
+        locks the rows (FOR UPDATE), of a plan that reads one table. ``bounded``: the rows are for an answer, which has
+        a limit (:mod:`~netinv_core.read.stored_sizes`). ``beside`` is read by the same statement.
+
+        :raises AnswerTooLarge: for ``bounded`` rows whose texts and documents are larger together than an answer may be
         """
         assert self._reader is not None
         if not keys:
             return []
-        values, statement = {"keys": list(keys)}, self._by_keys(beside)
+        most = stored_sizes.most(self.registry) if bounded and len(keys) > stored_sizes.FEW and self._long else {}
+        values, statement = {"keys": list(keys), **most}, self._by_keys(beside, bool(most))
         if locked or limit is not None:
             statement = statement.where(*conditions).limit(None if limit is None else inlined_int("most", limit))
             statement, conditions = lock_rows(statement) if locked else statement, ()
         rows = uow.execute(statement, values, where=conditions).tuples().all()
+        if most and not rows:
+            stored_sizes.check(uow, self._long, self._key, keys)
         return self._represented(uow, read_value(beside, rows, -1))
 
-    def _by_keys(self, beside: Beside | None) -> sa.Select[Any]:
+    @functools.cached_property
+    def _long(self) -> list[Any]:
+        """The columns of the root without a limit, of a plan that reads rows by their own keys."""
+        table = self.root.table
+        return stored_sizes.long_columns(table, self._columns) if self._key is table.c.id else []
+
+    def _by_keys(self, beside: Beside | None, bounded: bool) -> sa.Select[Any]:
         """The SELECT of rows by ``keys``, kept."""
         name = beside.name if beside else ""
-        select = self._selects.get(name)
+        select = self._selects.get((name, bounded))
         if select is None:
-            clause = in_parameter(self.registry.dialect, self._key)
+            clauses = [in_parameter(self.registry.dialect, self._key)]
+            clauses += [stored_sizes.fit(self.registry, self._long, self._key)] if bounded else []
             columns = [*self._columns, beside.column.label(name)] if beside else self._columns
-            statement = sa.select(*columns).select_from(self._from).where(clause).order_by(*self._order)
-            select = self._selects[name] = statement
+            statement = sa.select(*columns).select_from(self._from).where(*clauses).order_by(*self._order)
+            select = self._selects[name, bounded] = statement
         return select
 
     def _ranked(self, beside: Beside | None) -> list[Any]:
@@ -330,18 +352,21 @@ class Plan:
         return [(row[0], read(row, page)) for row in rows]
 
     def represent(self, uow: UnitOfWork, keys: Sequence[Any]) -> list[dict[str, Any]]:
-        """Returns the representations in the order of ``keys``; keys without a row are omitted."""
-        by_key = dict(self.fetch(uow, keys))
+        """Returns the representations for an answer in the order of ``keys``; keys without a row are omitted.
+
+        :raises AnswerTooLarge: as :meth:`fetch`
+        """
+        by_key = dict(self.fetch(uow, keys, bounded=True))
         return [by_key[key] for key in keys if key in by_key]
 
 
 def fetch_together(
     uow: UnitOfWork,
-    requests: Sequence[tuple[Plan, Sequence[Any]]],
+    requests: Sequence[tuple[ReadPlan, Sequence[Any]]],
     visible: Visible | None = None,
     beside: Beside | None = None,
 ) -> list[list[tuple[Any, dict[str, Any]]]]:
-    """Runs several plans, each with its own keys, in one UNION ALL; returns the result of :meth:`Plan.fetch` for each.
+    """Runs several plans, each with its own keys, in one UNION ALL; returns what :meth:`ReadPlan.fetch` does for each.
 
     ``visible`` limits the rows to those that a user may view (:func:`netinv_core.auth.permissions.visible_for`);
     ``beside`` is for plans without such limits.

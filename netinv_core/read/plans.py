@@ -2,60 +2,77 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.caches import BoundedCache
-from netinv_core.read.plan import Plan, fetch_together
+from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
+from netinv_core.read.plan import ReadPlan, fetch_together
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
     from netinv_core import types
     from netinv_core.read.relations import Visible
-    from netinv_core.types import Endpoint, JoinedTable, Registry, UnitOfWork
+    from netinv_core.types import Endpoint, JoinedTable, Reader, Registry, UnitOfWork
 
 MAX_PLAN_TABLES = 1000  # of plans for a part of the fields, of 40 KiB each
 
 
-def plan_of(endpoint: Endpoint, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
-    """The plan for ``full``, ``brief``, ``nested`` or ``assigned``; ``without`` names fields of the full form to leave
-    out.
+def plan_of(endpoint: Endpoint, shape: str = "full", without: frozenset[str] | None = None) -> ReadPlan:
+    """The plan for ``full``, ``brief``, ``nested``, ``assigned``, ``name_in_context`` or ``name_within``;
+    ``without`` names fields of the full form to leave out, by default those that tell of other objects.
     """
+    if without is None and shape == "full":
+        without = endpoint.derived
     if without:
         return _custom_plans(endpoint.registry).get_or_make(
-            (endpoint, without), lambda: _new_plan(endpoint, "full", without)
+            (endpoint, without), lambda: new_plan(endpoint, "full", without)
         )
     return _plan(endpoint, shape)
 
 
 @cached_in_registry
-def _custom_plans(registry: Registry) -> BoundedCache[Plan]:
+def _custom_plans(registry: Registry) -> BoundedCache[ReadPlan]:
     """Plans without some fields, and those of :func:`custom_plan`."""
     return BoundedCache("plans", MAX_PLAN_TABLES, lambda plan: plan.tables)
 
 
 @cached_in_registry
-def _plan(endpoint: Endpoint, shape: str) -> Plan:
-    return _new_plan(endpoint, shape)
+def _plan(endpoint: Endpoint, shape: str) -> ReadPlan:
+    return new_plan(endpoint, shape)
 
 
-def _new_plan(endpoint: Endpoint, shape: str, without: frozenset[str] = frozenset()) -> Plan:
-    plan = Plan(endpoint.registry, endpoint)
+def new_plan(endpoint: Endpoint, shape: str, without: frozenset[str] = frozenset()) -> ReadPlan:
+    """Compiles a plan, which is not kept; the parameters are those of :func:`plan_of`."""
+    plan = ReadPlan(endpoint.registry, endpoint)
     if shape == "nested":
         return plan.finish_nested()
     if shape == "assigned":
         assigned = endpoint.resource.assigned_fields
         return plan.finish_nested(beside=[item.make(endpoint.registry, endpoint) for item in assigned])
+    if shape in (NAME_IN_CONTEXT, NAME_WITHIN):
+        return plan.finish_with(functools.partial(_named, shape))
     if shape == "brief":
         return plan.finish(endpoint.brief_fields, brief=bool(endpoint.brief))
     return plan.finish([field for name, field in endpoint.fields.items() if name not in without], without=without)
 
 
-def custom_plan(endpoint: Endpoint, key: Any, build: Callable[[types.Plan, JoinedTable], Any]) -> Plan:
-    """The plan that ``build`` completes (:meth:`Plan.finish_with`), from the cache by ``key``."""
+def _named(name: str, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    """Reader of what a link to an object needs: its name as ``display``, id, URL, and colour if it has
+    one.
+    """
+    color = ["color"] if "color" in place.table.c else []
+    paths = {"display": name, **{name: name for name in ("id", "url", *color)}}
+    readers = [(name, plan.read(place, path)) for name, path in paths.items()]
+    return lambda row, page: {name: read(row, page) for name, read in readers}
+
+
+def custom_plan(endpoint: Endpoint, key: Any, build: Callable[[types.ReadPlan, JoinedTable], Any]) -> ReadPlan:
+    """The plan that ``build`` completes (:meth:`ReadPlan.finish_with`), from the cache by ``key``."""
     return _custom_plans(endpoint.registry).get_or_make(
-        (endpoint, key), lambda: Plan(endpoint.registry, endpoint).finish_with(build)
+        (endpoint, key), lambda: ReadPlan(endpoint.registry, endpoint).finish_with(build)
     )
 
 

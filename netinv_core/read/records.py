@@ -10,12 +10,14 @@ from netinv_core.db.driver.results import Row
 from netinv_core.types import JoinedTable, RowSet
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Field, Plan, Reader
+    from netinv_core.types import Endpoint, Field, Reader, ReadPlan
 
 FEWEST_COLUMNS = 3  # for which picking them together is faster
 
 
-def record(plan: Plan, place: JoinedTable, fields: Iterable[Field], *, brief: bool, without: Collection[str]) -> Reader:
+def record(
+    plan: ReadPlan, place: JoinedTable, fields: Iterable[Field], *, brief: bool, without: Collection[str]
+) -> Reader:
     """Returns a reader of a dictionary of ``fields`` at ``place``."""
     readers = []
     for field in fields:
@@ -27,7 +29,7 @@ def record(plan: Plan, place: JoinedTable, fields: Iterable[Field], *, brief: bo
     return _dictionary(plan, readers)
 
 
-def _dictionary(plan: Plan, readers: Sequence[tuple[str, Reader]]) -> Reader:
+def _dictionary(plan: ReadPlan, readers: Sequence[tuple[str, Reader]]) -> Reader:
     """Returns a reader of a dictionary. Values of columns are picked from the row together, then the others are set."""
     positions = [plan.position_of(reader) for _, reader in readers]
     computed = [item for item, position in zip(readers, positions, strict=True) if position is None]
@@ -58,7 +60,7 @@ def nested_fields(endpoint: Endpoint, field_names: Sequence[str] = ()) -> list[F
 
 
 def record_nested(
-    plan: Plan,
+    plan: ReadPlan,
     place: JoinedTable,
     field_names: Sequence[str] = (),
     *,

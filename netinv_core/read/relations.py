@@ -5,12 +5,12 @@ Every step is a :class:`Relation`. Conditions are semi-joins (``IN (SELECT …)`
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.caches import lru_cache
 from netinv_core.models.columns import ForeignKeyInfo, column_info
 from netinv_core.read import documents
 from netinv_core.read.lookups import LOOKUPS, any_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry
 
 
-@functools.cache
+@lru_cache("SQL statements", 5000)
 def inner_table(table: Any) -> Any:
     """The alias of a table in subqueries that have ``correlate(None)``, so that these may be nested in one another.
 
@@ -61,15 +61,24 @@ def backward(registry: Registry, label: str, attribute: str) -> Relation:
 
 
 def across(
-    registry: Registry, label: str, association: Any, owner: str = "owner_id", target: str = "target_id"
+    registry: Registry,
+    label: str,
+    association: Any,
+    owner: str = "owner_id",
+    target: str = "target_id",
+    *,
+    single: bool = False,
 ) -> Relation:
-    """Relation across an association table with the columns ``owner`` and ``target``."""
+    """Relation across an association table with the columns ``owner`` and ``target``; ``single`` where an owner has one
+    row at most.
+    """
     owner_id, target_id = association.c[owner], association.c[target]
     return Relation(
         lambda: registry.get(label),
         lambda table, ids: table.c.id.in_(sa.select(owner_id).where(target_id.in_(ids))),
         lambda table: table.c.id.in_(sa.select(owner_id)),
         pairs=lambda: sa.select(owner_id.label("owner_id"), target_id.label("target_id")).subquery(),
+        single=single,
     )
 
 

@@ -19,7 +19,34 @@ if TYPE_CHECKING:
 BLANK = '""'  # the cell of a blank text in a field that may also be null, whose cell is empty
 _BLANK_LIKE = re.compile(r"'*\"\"")
 _FORMULA_LIKE = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_BOOLEANS = {"yes": "true", "y": "true", "x": "true", "on": "true", "no": "false", "n": "false", "off": "false"}
+_DATE = re.compile(r"([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{1,4})(?:[ T]0?0:00(?::00)?)?")
+_YEAR_LENGTH, _MONTHS = 4, 12
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+def boolean_text(text: str) -> str:
+    """``true`` or ``false`` for the words of spreadsheets (``TRUE``, ``Yes``, ``x``); other texts as they are."""
+    word = text.strip().casefold()
+    return _BOOLEANS.get(word, word if word in ("true", "false") else text)
+
+
+def date_text(text: str) -> str:
+    """The date of a cell as ``YYYY-MM-DD``, where its form is unambiguous: ``2024/1/31``, ``31.1.2024``, ``1/31/2024``.
+
+    Other texts stay, such as ``1/2/2024``, which is a day in January or in February.
+    """
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
+        return text
+    first, sign, second, third = match.groups()
+    if len(first) == _YEAR_LENGTH and len(third) <= 2:
+        return f"{first}-{second:0>2}-{third:0>2}"
+    if len(third) != _YEAR_LENGTH or len(first) > 2:
+        return text
+    if sign == "." or int(first) > _MONTHS:
+        return f"{third}-{second:0>2}-{first:0>2}"
+    return f"{third}-{first:0>2}-{second:0>2}" if int(second) > _MONTHS or first == second else text
 
 
 def text_of(value: Any) -> str:

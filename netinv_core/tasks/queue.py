@@ -9,9 +9,9 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import datetime
-import functools
 import logging
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -21,10 +21,15 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
+from netinv_core import reloading
+from netinv_core.backups import schedule as backups
+from netinv_core.caches import lru_cache
 from netinv_core.changelog.sequence import number_changes
 from netinv_core.db.availability import is_away, reason
 from netinv_core.imports import without
+from netinv_core.packages import errors_of
 from netinv_core.tasks import upkeep
+from netinv_core.tasks.messages import ReadableMessages
 from netinv_core.tasks.workers import Heartbeat
 from netinv_core.telemetry import log_context
 from netinv_core.types import Registry
@@ -39,21 +44,27 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 QUEUE_NAME = "netinv"
 THREADS = 2  # tasks of one worker at once by default, so that a long task keeps no message waiting
+TIMEOUT = 1.0  # seconds in which Redis is to answer a process that is no worker
 MIN_INTERVAL = 0.05  # seconds between two rounds of messages: a worker that is awake needs no further one
 
 
-def queue(url: str) -> Huey:
+class FileQueue(ReadableMessages, SqliteHuey):  # type: ignore[misc]
+    """The queue in an SQLite file."""
+
+
+def queue(url: str, timeout: float | None = None) -> Huey:
     """The queue at ``redis://host:port/db`` or ``sqlite:///file``.
 
+    :param timeout: seconds to wait for Redis, by default as long as a worker does
     :raises ValueError: for another kind of address
     """
     scheme = urlsplit(url).scheme
     if scheme in ("redis", "rediss", "unix"):
         from netinv_core.tasks.redis_queue import RedisQueue  # the library is an extra
 
-        return RedisQueue(QUEUE_NAME, url)
+        return RedisQueue(QUEUE_NAME, url, timeout)
     if scheme == "sqlite":
-        return SqliteHuey(QUEUE_NAME, filename=url.removeprefix("sqlite:///"), results=False)
+        return FileQueue(QUEUE_NAME, filename=url.removeprefix("sqlite:///"), results=False)
     raise ValueError(f"netinv.queue_url must be redis://… or sqlite:///…, not {url!r}")
 
 
@@ -72,6 +83,21 @@ class Task:
     run_at_startup: bool = False
 
 
+def check_names(registry: Registry) -> None:
+    """Checks that each task has a name of its own.
+
+    :raises PackageError: for a plugin with a task that another package has
+    """
+    taken = {"number_changes": "the core", "upkeep": "the core", "backup": "the core"}
+    pairs = [*registry.call_each("netinv_tasks", registry=registry)]
+    for package, tasks in sorted(pairs, key=lambda pair: registry.is_plugin(pair[0])):
+        with errors_of(package):
+            for task in tasks:
+                if task.name in taken:
+                    raise ValueError(f"it claims the task {task.name!r}, which {taken[task.name]} has")
+                taken[task.name] = f"the package {package}"
+
+
 def tasks_of(registry: Registry) -> list[Task]:
     """Every package's tasks, the core's among them."""
     contributed = [task for tasks in registry.hooks.netinv_tasks(registry=registry) for task in tasks]
@@ -79,6 +105,8 @@ def tasks_of(registry: Registry) -> list[Task]:
         Task("number_changes", number_changes, crontab(minute="*")),
         Task("upkeep", upkeep.run_hourly, crontab(minute="17")),
     ]
+    if registry.settings.get("backup_folder"):
+        own.append(Task("backup", backups.run_when_due, crontab(minute="*/5")))
     return [*own, *contributed]
 
 
@@ -95,8 +123,7 @@ def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Calla
 
 def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat: Heartbeat) -> Callable[[], Any]:
     def run() -> None:
-        heartbeat.task = task.name
-        with log_context.task(task.name):
+        with log_context.task(task.name), heartbeat.of_task(task.name):
             try:
                 task.run(engine, registry)
             except sa.exc.SQLAlchemyError as error:
@@ -205,13 +232,15 @@ def enqueue_startup_tasks(registry: Registry) -> None:
             enqueue(registry, task.name)
 
 
-@functools.cache
+@lru_cache("connections", 64)
 def queue_at(url: str) -> Huey:
-    """The queue at a URL, one object for each process: for sending, and for its storage."""
-    return queue(url)
+    """The queue at a URL, one object for each process: for sending, and for its storage. It waits for
+    :data:`TIMEOUT`, as requests wait for it.
+    """
+    return queue(url, TIMEOUT)
 
 
-@functools.cache
+@lru_cache("connections", 2000)
 def _task(url: str, name: str) -> Any:
     """A task by name, for sending only."""
     return queue_at(url).task(name=name)(_nothing)
@@ -226,6 +255,26 @@ class Embedded(Consumer):  # type: ignore[misc]
 
     def _set_signal_handlers(self) -> None:
         pass
+
+
+class Standalone(Consumer):  # type: ignore[misc]
+    """A consumer in a process of its own. SIGHUP, with which Huey starts the process anew, rereads the ini file."""
+
+    def start(self) -> None:
+        """Sets the handlers of signals, then starts the threads. Huey sets them last, and a signal before ends it."""
+        self._set_signal_handlers()
+        super().start()
+
+    def _set_signal_handlers(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})  # as long as Huey has a handler of its own
+        super()._set_signal_handlers()
+        reloading.listen()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
+
+    def loop(self, health_check_ts: float | None = None) -> Any:
+        """Waits for a signal; called again and again."""
+        reloading.reload_if_requested()
+        return super().loop(health_check_ts)
 
 
 def start_embedded(huey: Huey) -> Any:

@@ -4,6 +4,7 @@ return.
 
 from __future__ import annotations
 
+import datetime
 import logging
 import threading
 import time
@@ -14,8 +15,10 @@ from huey import RedisHuey
 from huey.api import PeriodicTask, Task
 from redis import ConnectionPool
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import ConnectionError, RedisError
 from redis.retry import Retry
+
+from netinv_core.tasks.messages import ReadableMessages
 
 log = logging.getLogger(__name__)
 CONNECT_TIMEOUT, ANSWER_TIMEOUT = 5.0, 15.0  # seconds; workers wait a second for the next task
@@ -23,14 +26,21 @@ RETRY_DELAY = 1.0  # seconds between attempts to reach the queue
 Answer = TypeVar("Answer")
 
 
-class RedisQueue(RedisHuey):  # type: ignore[misc]
-    """Huey with a consumer that survives an outage of Redis, logged once at its beginning and once at its end."""
+class RedisQueue(ReadableMessages, RedisHuey):  # type: ignore[misc]
+    """Huey with a consumer that survives an outage of Redis, logged once at its beginning and once at its end.
 
-    def __init__(self, name: str, url: str) -> None:
-        # One immediate retry: a pooled connection may belong to a Redis that was restarted.
-        retry = Retry(NoBackoff(), 1)
+    :param timeout: seconds for connecting and for an answer; by default those of a worker, which waits for messages
+    """
+
+    def __init__(self, name: str, url: str, timeout: float | None = None) -> None:
+        # One immediate retry: a pooled connection may belong to a Redis that was restarted. One that hangs is not asked
+        # twice.
+        retry = Retry(NoBackoff(), 1, supported_errors=(ConnectionError,))
         pool = ConnectionPool.from_url(
-            url, retry=retry, socket_connect_timeout=CONNECT_TIMEOUT, socket_timeout=ANSWER_TIMEOUT
+            url,
+            retry=retry,
+            socket_connect_timeout=timeout or CONNECT_TIMEOUT,
+            socket_timeout=timeout or ANSWER_TIMEOUT,
         )
         super().__init__(name, connection_pool=pool, results=False)
         self._away = False
@@ -58,7 +68,7 @@ class RedisQueue(RedisHuey):  # type: ignore[misc]
             time.sleep(RETRY_DELAY)
             return None
 
-    def read_schedule(self, timestamp: Any = None) -> list[Task]:
+    def read_schedule(self, timestamp: datetime.datetime | None = None) -> list[Task]:
         """The tasks scheduled until now; without Redis none."""
         try:
             return self._reached(super().read_schedule, timestamp)

@@ -1,7 +1,7 @@
 """Upkeep: what is kept for a limited time is deleted, and change records of older releases are packed, by one process
 at a time.
 
-A worker runs it once an hour, whichever is first: it claims the single row of ``core_upkeep`` with a lease. A worker
+A worker runs it once an hour, whichever is first: it claims a row of ``core_upkeep`` with a lease. A worker
 that dies loses the lease, and another one goes on. Packages name what is deleted with the hook ``netinv_retention``.
 """
 
@@ -30,11 +30,13 @@ LEASE = datetime.timedelta(minutes=5)
 RENEWAL = 60.0  # seconds between renewals of the lease
 PERIOD = datetime.timedelta(minutes=50)  # since the last upkeep, before a worker begins another
 MAX_SECONDS = 600.0  # of one run of a worker; the next one goes on
-ROW = 1
+ROW, BACKUP_ROW = 1, 2
 
 
 class Upkeep(Base):
-    """The single row (id 1): the lease of the process at work, and when the last upkeep ``finished``."""
+    """A row for the upkeep (id 1) and one for the backups of workers (id 2): the lease of the process at work, and when
+    the last one ``finished``.
+    """
 
     __tablename__ = "core_upkeep"
 
@@ -94,7 +96,7 @@ def _claim(leases: Leases, since: datetime.datetime | None) -> uuid.UUID:
 
     :raises Busy: when another process has it, or one finished lately
     """
-    due = [free(_table, now())]
+    due = [_table.c.id == ROW, free(_table, now())]
     if since is not None:
         due.append(sa.or_(_table.c.finished.is_(None), _table.c.finished < since))
     with leases.transaction() as connection:

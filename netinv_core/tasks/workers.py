@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import logging
 import os
 import socket
 import threading
+import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,6 +24,7 @@ from netinv_core.models.columns import column
 log = logging.getLogger(__name__)
 INTERVAL = 30.0  # seconds between two writes
 PATIENCE = datetime.timedelta(seconds=100)  # since the last write, after which a worker is taken for dead
+LONG = 1800.0  # seconds of a task until it is logged
 END_TIMEOUT = 5.0  # seconds that an ending worker waits for the deletion of its row
 KEPT = datetime.timedelta(days=1)  # how long one is listed that ended without a word
 MAX_NAME = 255  # characters of a host's name
@@ -52,6 +55,27 @@ class Heartbeat:
         self._stopped: threading.Event | None = None
         self._thread: threading.Thread | None = None
         self.task = ""
+        self._running: dict[int, tuple[str, float]] = {}  # name and start of the task of each thread
+        self._told: set[float] = set()  # starts of those that were logged
+
+    @contextlib.contextmanager
+    def of_task(self, name: str) -> Iterator[None]:
+        """Context manager of a task that a thread runs. One that takes very long is logged once."""
+        self.task = name
+        self._running[threading.get_ident()] = name, time.monotonic()
+        try:
+            yield
+        finally:
+            del self._running[threading.get_ident()]
+
+    def tell_long(self) -> None:
+        """Logs the tasks that have been running for longer than :data:`LONG`."""
+        for name, start in list(self._running.values()):
+            if (passed := time.monotonic() - start) > LONG and start not in self._told:
+                self._told.add(start)
+                log.warning(
+                    "the task %s has been running for %d minutes; others wait for its thread", name, passed / 60
+                )
 
     def start(self) -> None:
         """Starts the thread, if it does not run. Called by each thread of a consumer."""
@@ -75,6 +99,7 @@ class Heartbeat:
         key, started = uuid.uuid4(), now()
         while True:
             self._attempt(lambda connection: self._write(connection, key, started))
+            self.tell_long()
             if stopped.wait(INTERVAL):
                 break
         self._attempt(lambda connection: connection.execute(sa.delete(_worker).where(_worker.c.id == key)))

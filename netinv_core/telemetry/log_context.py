@@ -23,7 +23,8 @@ class LogContext:
     * ``route``: the pattern of the path (:mod:`netinv_core.telemetry.access_log`);
     * ``statements``, ``statement_seconds``: SQL statements so far, and their time without fetching results;
     * ``began``: when the request began (:func:`time.perf_counter`);
-    * ``trace_id``: the id of the trace (:mod:`netinv_core.telemetry.tracing`).
+    * ``trace_id``: the id of the trace (:mod:`netinv_core.telemetry.tracing`);
+    * ``inflated``, ``most_inflated``: bytes read from compressed rows, and how many may be (0: any number).
     """
 
     request_id: uuid.UUID | None = None
@@ -36,6 +37,8 @@ class LogContext:
     statement_began: float = 0.0
     began: float = 0.0
     trace_id: str = ""
+    inflated: int = 0
+    most_inflated: int = 0
 
     def fields(self) -> dict[str, Any]:
         """The fields of log lines that are known."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from netinv_core.caches import lru_cache
 
 if TYPE_CHECKING:
     from netinv_core.telemetry.otel import Tracing
@@ -18,7 +19,7 @@ def tracing_of(settings: Mapping[str, Any]) -> Tracing | None:
     return _tracing(endpoint) if endpoint else None
 
 
-@functools.lru_cache(maxsize=4)
+@lru_cache("connections", 16)
 def _tracing(endpoint: str) -> Tracing:
     from netinv_core.telemetry.otel import Tracing  # the library is an extra
 

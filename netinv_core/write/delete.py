@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.auth.configuration_version import configuration_changed
+from netinv_core.changelog import guards
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import DELETE
 from netinv_core.changelog.object_data import object_data
@@ -26,7 +27,7 @@ from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.write import memberships, save, strict_bodies
+from netinv_core.write import memberships, read_back, save, strict_bodies, trees
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.system_update import system_update
@@ -53,7 +54,7 @@ class GenericCascade:
 
 
 @dataclasses.dataclass(eq=False)
-class _Walk:
+class _DeletionWalk:
     """State of one deletion.
 
     ``deleting`` holds the rows to delete, by label in the order of discovery; ``clearing`` the foreign keys to set to
@@ -112,14 +113,17 @@ def delete(
     strict_bodies.check_items(endpoint, bodies)
     if not keys:
         return
+    trees.lock_whole(uow, [endpoint])
     rows = listing.rows_for_change(uow, endpoint, keys, "delete")
-    save.missing_error(rows, keys, single=single)
-    walk = _Walk({endpoint.label: rows}, [], {})
+    read_back.missing_error(rows, keys, single=single)
+    walk = _DeletionWalk({endpoint.label: rows}, [], {})
     _follow(uow, endpoint, rows, walk)
     _raise_protected(uow, walk, [] if single else [(endpoint.label, key) for key in keys])
     before = {label: dict(plan_of(uow.registry[label]).fetch(uow, list(rows))) for label, rows in walk.deleting.items()}
     if preconditions:
         conditions.check(endpoint, keys, preconditions, before[endpoint.label])
+    for label, deleting in walk.deleting.items():
+        guards.look(uow, uow.registry[label], list(deleting))
     lists = {label: memberships.lost(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
     shrinking = memberships.lock_owners(uow, lists.values())
     uow.deleting = walk.deleting
@@ -132,7 +136,7 @@ def delete(
     memberships.record_owners(uow, shrinking)
 
 
-def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _Walk) -> None:
+def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _DeletionWalk) -> None:
     """Adds everything that refers to the rows to the walk; recursive along cascades."""
     keys = list(rows)
     for child, attribute, policy in endpoint.incoming_foreign_keys:
@@ -158,7 +162,7 @@ def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _Walk) -> Non
             _delete_along(uow, child, children, walk)
 
 
-def _delete_along(uow: UnitOfWork, child: Endpoint, children: Rows, walk: _Walk) -> None:
+def _delete_along(uow: UnitOfWork, child: Endpoint, children: Rows, walk: _DeletionWalk) -> None:
     """Adds dependent rows to those to delete, and whatever refers to them."""
     walk.deleting.setdefault(child.label, {}).update(children)
     _follow(uow, child, children, walk)
@@ -199,7 +203,8 @@ def _rows_by_id(endpoint: Endpoint, rows: Sequence[Row]) -> Rows:
 def _select_referring(child: Endpoint, attribute: str) -> sa.Select[Any]:
     """SELECT of the rows of ``child`` by the ``keys`` of a foreign key, FOR UPDATE."""
     table = child.table
-    return lock_rows(sa.select(table).where(in_parameter(child.registry.dialect, table.c[attribute])))
+    statement = sa.select(table).where(in_parameter(child.registry.dialect, table.c[attribute]))
+    return lock_rows(statement.order_by(table.c.id))
 
 
 @cached_in_registry
@@ -210,7 +215,7 @@ def _select_bound(child: Endpoint, table: Any, type_column: str, id_column: str)
     return sa.select(child.table).where(of_type, clause)
 
 
-def _raise_protected(uow: UnitOfWork, walk: _Walk, items: Sequence[tuple[str, Any]]) -> None:
+def _raise_protected(uow: UnitOfWork, walk: _DeletionWalk, items: Sequence[tuple[str, Any]]) -> None:
     """Rejects the deletion when an object protects it that is not itself to be deleted.
 
     :param items: the objects of a list that was sent, by label and id
@@ -259,7 +264,7 @@ def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any
     return dict(uow.execute(statement, {"keys": list(keys)}).tuples().all())
 
 
-def _clear(uow: UnitOfWork, walk: _Walk) -> None:
+def _clear(uow: UnitOfWork, walk: _DeletionWalk) -> None:
     """Sets the foreign keys to null whose policy is SET_NULL, with change records."""
     for child, attribute, rows in walk.clearing:
         system_update(uow, child, {key: {attribute: None} for key in walk.without_deleting(child, rows)})
@@ -267,7 +272,7 @@ def _clear(uow: UnitOfWork, walk: _Walk) -> None:
 
 def _remove(
     uow: UnitOfWork,
-    walk: _Walk,
+    walk: _DeletionWalk,
     before: Mapping[str, Mapping[Any, dict[str, Any]]],
     lists: Mapping[str, Mapping[Any, dict[str, list[str]]]],
 ) -> None:

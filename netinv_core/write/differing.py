@@ -73,7 +73,8 @@ def _list_differs(draft: Draft, stored: Mapping[str, Any], name: str, ids: Seque
     field = draft.endpoint.fields[name]
     if name not in stored:
         return True
-    listed = [str(item["id"] if isinstance(item, dict) else item) for item in stored[name]]
+    items = field.items_of(stored[name]) if isinstance(field, ToMany) else stored[name]
+    listed = [str(item["id"] if isinstance(item, dict) else item) for item in items]
     sent: Any = draft.body[name] if isinstance(field, ToMany) and field.by is not None else ids
     if list_differences.is_difference(sent):  # of a list of values
         added, removed = ({*map(str, sent.get(part, ()))} for part in ("add", "remove"))

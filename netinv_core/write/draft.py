@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from netinv_core.types import Endpoint, ListDifference, ListField, ReferenceField, ReferenceListField
 
 NON_FIELD = "non_field_errors"
+#: The field of errors that are about several fields, such as a unique set: ``draft.reject(ALL, "…")``.
 ALL = "__all__"
 
 

@@ -5,17 +5,27 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import CREATE
+from netinv_core.errors import Denied
 
 if TYPE_CHECKING:
-    from netinv_core.types import Change, Endpoint, UnitOfWork
+    from netinv_core.types import Change, ChangeSet, Endpoint, UnitOfWork
 
 MAX_LISTED = 1000  # changes, and effects of each name, in a preview; the counts include the others
 _UNCOMPARED = frozenset({"last_updated"})
 ObjectName = tuple[str, str]  # label and id
+
+
+class ObjectOfChange(Protocol):
+    """The object that a change, or a proposal of one, is about."""
+
+    @property
+    def endpoint(self) -> Endpoint: ...
+    @property
+    def key(self) -> Any: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,26 +45,33 @@ class Preview:
     """Changes of a dry run, complete at its end.
 
     ``changes`` has the changed objects that the user may view, ``effects`` the lists of :class:`Effects` by name; each
-    has at most :data:`MAX_LISTED` entries. ``counts`` has the numbers of all changes and effects.
+    has at most :data:`MAX_LISTED` entries. ``counts`` has the numbers of all changes and effects. ``denied`` is what
+    the guards of changes would refuse them with; they can still be proposed.
     """
 
     changes: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     effects: dict[str, list[Mapping[str, Any]]] = dataclasses.field(default_factory=dict)
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
+    denied: Denied | None = None
 
 
 @contextlib.contextmanager
-def dry_run(uow: UnitOfWork) -> Iterator[Preview]:
+def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
     """Runs the writes of the block in a savepoint and rolls it back (:meth:`UnitOfWork.rolled_back`).
 
     The change records are written and the hooks called before the rollback, so errors of either are raised here too.
+    What guards of changes refuse is an error where it is ``guarded``, else a part of the preview.
+
+    :raises Denied: for a ``guarded`` dry run that a guard refuses
     """
     preview = Preview()
     with uow.rolled_back() as change_set:
         yield preview
-        changes = change_set.write(uow)
+        if not guarded:
+            preview.denied = _denied(uow, change_set)
+        changes = change_set.write(uow, guarded=guarded)
         recorded = [change for change in changes if change.record is not None]
-        named = uow.registry.hooks.netinv_change_effects(uow=uow, changes=recorded)
+        named = uow.registry.results("netinv_change_effects", _checked, uow=uow, changes=recorded)
         effects = {name: entry for entries in named for name, entry in entries.items()}
         visible = visible_changes(uow, [change for change in changes if change.action == CREATE])
     # Changed and deleted objects are visible as they are without the changes.
@@ -66,7 +83,28 @@ def dry_run(uow: UnitOfWork) -> Iterator[Preview]:
         preview.effects[name] = permitted[:MAX_LISTED]
 
 
-def visible_changes(uow: UnitOfWork, changes: Sequence[Change]) -> set[ObjectName]:
+def _denied(uow: UnitOfWork, change_set: ChangeSet) -> Denied | None:
+    """Has the guards look at the changes, which then pass them; returns the error of one that refuses them."""
+    try:
+        change_set.check(uow)
+    except Denied as error:
+        for change in change_set.pending:
+            change.checked = True
+        return error
+    return None
+
+
+def _checked(effects: Mapping[str, Effects]) -> Mapping[str, Effects]:
+    """The effects that a package names.
+
+    :raises TypeError: for anything else
+    """
+    if not all(isinstance(entry, Effects) for entry in effects.values()):
+        raise TypeError("netinv_change_effects returns something else than Effects by name")
+    return effects
+
+
+def visible_changes(uow: UnitOfWork, changes: Sequence[ObjectOfChange]) -> set[ObjectName]:
     """Returns the names of the changed objects that the user may view; at most one statement for each model."""
     keys: dict[Endpoint, list[Any]] = {}
     for change in changes:
@@ -78,7 +116,8 @@ def visible_changes(uow: UnitOfWork, changes: Sequence[Change]) -> set[ObjectNam
     }
 
 
-def name_of(change: Change) -> ObjectName:
+def name_of(change: ObjectOfChange) -> ObjectName:
+    """The label and the id of a changed object, as text."""
     return change.endpoint.label, str(change.key)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.changelog import guards
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
@@ -45,7 +46,7 @@ def lost(uow: UnitOfWork, endpoint: Endpoint, deleting: Mapping[str, Collection[
     They are the ids of the owners by ``label.field``. Owners that are deleted too are left out: their own records have
     the lists.
     """
-    lists = lists_of(endpoint) if endpoint.resource.recorded else []
+    lists = lists_of(endpoint)
     if not lists:
         return {}
     memberships: dict[Any, dict[str, Ids]] = {}
@@ -106,6 +107,7 @@ def lock_owners(uow: UnitOfWork, memberships: Iterable[Mapping[Any, dict[str, Id
     for label in sorted(keys):
         endpoint = uow.registry[label]
         rows = listing.lock(uow, endpoint.table, sorted(keys[label]))
+        guards.look(uow, endpoint, list(rows))
         before = dict(plan_of(endpoint).fetch(uow, list(rows)))
         shrinking.append(ShrinkingLists(endpoint, names[label], rows, before))
     return shrinking

@@ -7,7 +7,6 @@ a value that nothing else has. Batches without such rows take no further stateme
 
 from __future__ import annotations
 
-import functools
 import itertools
 import uuid
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.caches import lru_cache
 from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.bulk_update import bulk_update
 
@@ -54,7 +54,7 @@ def park(uow: UnitOfWork, table: Any, drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in drafts if draft.id not in replaced]
 
 
-@functools.cache
+@lru_cache("columns of tables", 2000)
 def _unique_sets(table: sa.Table) -> list[Names]:
     """The columns of each UNIQUE constraint of a table."""
     constraints = [c for c in table.constraints if isinstance(c, sa.UniqueConstraint)]
@@ -70,7 +70,7 @@ def _leaving(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in changing if tuple(draft.before[name] for name in names) in taken]
 
 
-@functools.cache
+@lru_cache("columns of tables", 2000)
 def _column(table: sa.Table, names: Names) -> Any:
     """The column of a unique set to park a row by; ``None`` if there is none."""
     columns = [table.c[name] for name in names]

@@ -1,4 +1,4 @@
-"""Objects as a write leaves them, and a second look at the statuses that they take.
+"""Objects before a write and as it leaves them, and a second look at the statuses that they take.
 
 Statuses are found in the cache of the configuration, which takes no statement and no lock. Until the row that takes one
 is written, another transaction may have removed the content type from it: the foreign key makes the INSERT wait for
@@ -8,11 +8,14 @@ it is another one than at the beginning, one more statement reads which statuses
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.configuration_version import CONFIGURATION_VERSION
+from netinv_core.errors import Invalid, NotFound
 from netinv_core.fields import Status
+from netinv_core.read import listing
 from netinv_core.read.beside import Beside
 from netinv_core.read.plan import fetch_together
 from netinv_core.read.plans import plan_of
@@ -24,6 +27,42 @@ if TYPE_CHECKING:
     from netinv_core.types import Endpoint, UnitOfWork
 
 Written = tuple["Endpoint", Sequence[Draft], Sequence[Any]]  # resource, drafts, and the ids to read
+
+
+@dataclasses.dataclass(frozen=True)
+class StoredObjects:
+    """Objects as they are before a change, locked until the transaction ends: rows and representations by id."""
+
+    rows: Mapping[Any, dict[str, Any]]
+    representations: Mapping[Any, dict[str, Any]]
+
+
+def read_for_change(
+    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], *, single: bool = False, permission: str = "change"
+) -> StoredObjects:
+    """Locks the objects that the user may change, and reads them. Those of a tree are locked by the caller first.
+
+    :param permission: the permission that the user needs
+    :raises NotFound: for a single object that does not exist
+    :raises Invalid: for an unknown id
+    """
+    rows = listing.rows_for_change(uow, endpoint, keys, permission)
+    missing_error(rows, keys, single=single)
+    return StoredObjects(rows, dict(plan_of(endpoint).fetch(uow, keys)))
+
+
+def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool) -> None:
+    """Rejects ids of objects that do not exist, or that the user may not view.
+
+    :raises NotFound: for a single object
+    :raises Invalid: with one entry for each item of a bulk request
+    """
+    if all(key in rows for key in keys):
+        return
+    if single:
+        raise NotFound()
+    message = "Object not found using the provided ID: {}"
+    raise Invalid.batch([{} if key in rows else {"id": [message.format(key)]} for key in keys])
 
 
 def read_back(uow: UnitOfWork, batches: Sequence[Written]) -> list[dict[Any, dict[str, Any]]]:

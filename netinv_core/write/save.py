@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +15,14 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.auth.configuration_version import configuration_changed
+from netinv_core.caches import lru_cache
+from netinv_core.changelog import guards
 from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
-from netinv_core.errors import Invalid, NotFound
+from netinv_core.errors import Invalid
 from netinv_core.models.base import Tree
-from netinv_core.read import entity_tags, listing
-from netinv_core.read.plans import plan_of
+from netinv_core.read import entity_tags
 from netinv_core.write import (
     deleted_targets,
     list_differences,
@@ -38,7 +38,7 @@ from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.differing import drop_equal_lists, with_other_extras
 from netinv_core.write.draft import Draft, raise_errors
-from netinv_core.write.read_back import read_back
+from netinv_core.write.read_back import StoredObjects, read_back, read_for_change
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, UnitOfWork
@@ -83,16 +83,19 @@ def create(
     single: bool = False,
     ids: Sequence[Any] | None = None,
     preserved: Sequence[Mapping[str, Any]] | None = None,
+    permission: str = "add",
 ) -> Representations:
     """Creates objects and returns their representations, in order.
 
     :param single: errors are those of one object, in place of a list with one entry for each
     :param ids: the ids of the new objects, for imports; by default they are generated
     :param preserved: columns of each object that are written as they are, after the rules, for objects to be restored
+    :param permission: what the user needs in place of ``add``: the own permission of an action that creates objects
     :raises Denied: without permission, or for an object outside of its constraints
     :raises Invalid: with the errors of the objects
     """
-    return finish(uow, [insert(uow, endpoint, bodies, single=single, ids=ids, preserved=preserved)])[0]
+    batch = insert(uow, endpoint, bodies, single=single, ids=ids, preserved=preserved, permission=permission)
+    return finish(uow, [batch])[0]
 
 
 def insert(
@@ -103,13 +106,14 @@ def insert(
     single: bool = False,
     ids: Sequence[Any] | None = None,
     preserved: Sequence[Mapping[str, Any]] | None = None,
+    permission: str = "add",
 ) -> PendingBatch:
     """Inserts the rows of new objects; :func:`finish` does everything that follows.
 
     Objects of several models can be inserted first and finished together, in few statements. Later objects may refer
     to earlier ones; these references are resolved in memory. Parameters and errors are those of :func:`create`.
     """
-    permissions.check(uow, endpoint, "add")
+    permissions.check(uow, endpoint, permission)
     if issubclass(endpoint.model, Tree):
         trees.lock(uow, endpoint, bodies, new=True)
     drafts = [Draft(endpoint, body) for body in bodies]
@@ -122,7 +126,7 @@ def insert(
         raise_errors(drafts, single=single)
         for draft, columns in zip(drafts, preserved or (), strict=preserved is not None):
             draft.values.update(columns)
-    batch = PendingBatch(endpoint, drafts, "add", single=single)
+    batch = PendingBatch(endpoint, drafts, permission, single=single)
     insert_rows(uow, batch)
     return batch
 
@@ -137,6 +141,8 @@ def update(
     optional: frozenset[str] = frozenset(),
     listed: bool = False,
     preconditions: conditions.Preconditions = (),
+    stored: StoredObjects | None = None,
+    permission: str = "change",
 ) -> Representations:
     """Changes objects, each body with its ``id``, and returns their representations, in order.
 
@@ -144,28 +150,29 @@ def update(
     :param optional: required fields that a PUT may omit, as its API version does not know them
     :param listed: errors are a list with one entry for each object, in place of those of the first invalid one
     :param preconditions: one for each body, or none at all
+    :param stored: the objects, where the caller has read them already (:func:`read_for_change`)
+    :param permission: what the user needs in place of ``change``: the own permission of an action that changes objects
     :raises NotFound: for a single object that does not exist
     :raises PreconditionFailed: if an object does not meet its precondition
     :raises Denied: as :func:`create`
     :raises Invalid: as :func:`create`; also for an id that is missing, unknown or listed twice
     """
-    permissions.check(uow, endpoint, "change")
+    permissions.check(uow, endpoint, permission)
     keys = keys_of(endpoint, bodies)
+    if not keys:
+        return []
     if issubclass(endpoint.model, Tree):
         trees.lock(uow, endpoint, bodies, new=False)
-    rows = listing.rows_for_change(uow, endpoint, keys, "change") if keys else {}
-    missing_error(rows, keys, single=single)
-    drafts = [Draft(endpoint, body, rows[key]) for body, key in zip(bodies, keys, strict=True)]
-    if not drafts:
-        return []
-    before = dict(plan_of(endpoint).fetch(uow, keys))
+    stored = stored or read_for_change(uow, endpoint, keys, single=single, permission=permission)
+    drafts = [Draft(endpoint, body, stored.rows[key]) for body, key in zip(bodies, keys, strict=True)]
+    before = stored.representations
     if preconditions:
         conditions.check(endpoint, keys, preconditions, before)
     for draft in drafts:
         draft.parse(partial=partial, optional=optional)
     validate(uow, endpoint, drafts)
     raise_errors(drafts, single=single, listed=listed)
-    batch = PendingBatch(endpoint, drafts, "change", before, single, listed)
+    batch = PendingBatch(endpoint, drafts, permission, before, single, listed)
     update_rows(uow, batch)
     return finish(uow, [batch])[0]
 
@@ -199,20 +206,6 @@ def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
     return keys
 
 
-def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool) -> None:
-    """Rejects ids of objects that do not exist, or that the user may not view.
-
-    :raises NotFound: for a single object
-    :raises Invalid: with one entry for each item of a bulk request
-    """
-    if all(key in rows for key in keys):
-        return
-    if single:
-        raise NotFound()
-    message = "Object not found using the provided ID: {}"
-    raise Invalid.batch([{} if key in rows else {"id": [message.format(key)]} for key in keys])
-
-
 def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Resolves the references and the differences of lists of parsed drafts."""
     if any(draft.references or draft.references_many for draft in drafts):
@@ -235,13 +228,13 @@ def _run_rules(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> 
     """Completes drafts whose references are resolved, and validates them."""
     slugs.fill(uow, drafts)
     uniqueness.check_field_level(uow, endpoint, drafts)
-    valid = _valid(drafts)
+    valid = [draft for draft in drafts if not draft.errors]  # an error of one draft does not hide those of others
     for draft in valid:
         if draft.new:
             draft.complete()
     if issubclass(endpoint.model, Tree):
         trees.check_loops(uow, endpoint, valid)
-    for prepare in endpoint.resource.prepare_functions:
+    for prepare in endpoint.preparations:
         prepare(uow, valid)
     for rule in endpoint.rules:
         columns = getattr(rule, "changing", ())
@@ -249,11 +242,6 @@ def _run_rules(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> 
         if concerned:
             rule(uow, concerned)
     uniqueness.check_model_level(uow, endpoint, valid)
-
-
-def _valid(drafts: Sequence[Draft]) -> list[Draft]:
-    """The drafts without errors so far: an error of one draft of a batch does not hide errors of others."""
-    return [draft for draft in drafts if not draft.errors]
 
 
 def insert_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
@@ -271,7 +259,7 @@ def insert_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
     uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in batch.drafts)
 
 
-@functools.cache
+@lru_cache("SQL statements", 2000)
 def _insert(table: sa.Table) -> sa.Insert:
     """INSERT of rows, which is kept."""
     return sa.insert(table)
@@ -283,6 +271,7 @@ def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
     What is stored already is written neither here nor by :func:`finish`, so that its time and its ETag remain.
     """
     table = batch.endpoint.table
+    guards.look(uow, batch.endpoint, batch.keys)
     if any(draft.many for draft in batch.drafts):
         drop_equal_lists(batch.drafts, batch.before)
     for draft in batch.drafts:

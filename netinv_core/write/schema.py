@@ -26,9 +26,10 @@ _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _LABEL = "[a-z0-9\u00a1-\uffff](?:[a-z0-9\u00a1-\uffff-]{0,61}[a-z0-9\u00a1-\uffff])?"
 _TOP = "(?:[a-z\u00a1-\uffff][a-z\u00a1-\uffff-]{0,61}[a-z\u00a1-\uffff]|xn--[a-z0-9]{1,59})"
 _HOST = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|\[[0-9a-f:.]+\]|(?:{_LABEL}\.)+{_TOP}\.?|localhost)"
-# RFC 3986: scheme, user information, host, port; then path, query or fragment.
+# RFC 3986: scheme, user information, host, port; then path, query or fragment. RFC 8089: a file needs no host.
 _URL = re.compile(
-    rf"[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?\Z", re.IGNORECASE
+    rf"(?:[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?|file:///\S+)\Z",
+    re.IGNORECASE,
 )
 
 
@@ -67,7 +68,7 @@ class _Type(colander.SchemaType):  # type: ignore[misc]
         raise NotImplementedError
 
 
-class Chars(_Type):
+class TextNode(_Type):
     """Text without surrounding white space; numbers are converted to text."""
 
     def __init__(self, blank: bool = True) -> None:
@@ -82,7 +83,7 @@ class Chars(_Type):
         return text
 
 
-class SlugText(Chars):
+class SlugText(TextNode):
     """Text for a slug, never blank; other JSON types are converted to text that the pattern rejects."""
 
     def __init__(self, blank: bool = False) -> None:
@@ -92,7 +93,7 @@ class SlugText(Chars):
         return super().parse(str([value]) if isinstance(value, list | dict | bool) else value)
 
 
-class PatternedText(Chars):
+class PatternedText(TextNode):
     """Text for a URL or an e-mail address; other JSON types are converted to text that the pattern rejects."""
 
     def parse(self, value: Any) -> str:
@@ -323,7 +324,7 @@ def node(name: str, python_type: type, info: ColumnInfo, *, length: int | None, 
     elif python_type is uuid.UUID:
         kind = Identifier()
     else:
-        kind = _TEXTS.get(info.kind, Chars)(info.blank)
+        kind = _TEXTS.get(info.kind, TextNode)(info.blank)
         rules = _text_rules(info, length)
     validator = colander.All(*rules) if rules else None
     return colander.SchemaNode(kind, name=name, validator=_skipping_blank(validator) if rules else None)

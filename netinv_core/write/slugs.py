@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import functools
 import hashlib
 import re
 import unicodedata
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from anyascii import anyascii
 
+from netinv_core.caches import lru_cache
 from netinv_core.models.columns import ColumnInfo, column_info
 from netinv_core.read import lookups
 from netinv_core.write.bulk_update import bulk_update
@@ -88,7 +88,7 @@ def fill(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
                     draft.values[attribute] = (draft[source] or None) if draft[other] is None else None
 
 
-@functools.cache
+@lru_cache("columns of tables", 2000)
 def _computed(table: sa.Table) -> list[tuple[str, Any, ColumnInfo]]:
     """The columns that are computed from others, with their names and options."""
     columns = [(name, column, column_info(column)) for name, column in table.c.items()]

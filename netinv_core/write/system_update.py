@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.configuration_version import configuration_changed
+from netinv_core.changelog import guards
 from netinv_core.changelog.change_set import Change, with_masked
 from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
@@ -56,6 +57,7 @@ def write_changes(
     :param before: the representations before the change, by id
     :param lists: the fields of association tables whose rows were changed already
     """
+    guards.look(uow, endpoint, list(changes))
     written = {key: dict(changed) for key, changed in changes.items()}
     if "last_updated" in endpoint.table.c:
         for key, changed in written.items():

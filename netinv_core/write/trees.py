@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -39,6 +39,17 @@ def lock(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, new: boo
         lock_for(uow, "tree", [endpoint.label], shared=new)
 
 
+def lock_whole(uow: UnitOfWork, endpoints: Iterable[Endpoint]) -> None:
+    """Locks the trees among these resources exclusively, before any of their rows: one statement, none without trees.
+
+    For deletions, which take the rows below theirs too, and for what locks rows before it knows the changes, or writes
+    in several steps.
+    """
+    labels = [endpoint.label for endpoint in endpoints if is_tree(endpoint)]
+    if labels:
+        lock_for(uow, "tree", labels)
+
+
 def _columns(table: Any) -> list[Any]:
     """The columns of a node that its key needs: id, parent, name, and the value that siblings are sorted by."""
     return [table.c.id, table.c.parent_id, table.c.name, table.c.get("name_key", table.c.name).label("sorted")]
@@ -46,7 +57,7 @@ def _columns(table: Any) -> list[Any]:
 
 def _ancestors(uow: UnitOfWork, table: Any, ids: Sequence[Any]) -> dict[Any, Any]:
     """Returns these nodes and all their ancestors, by id (a recursive CTE)."""
-    ancestors = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True)
+    ancestors = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True, nesting=True)
     parent = table.alias()
     ancestors = ancestors.union(sa.select(*_columns(parent)).where(parent.c.id == ancestors.c.parent_id))
     return {row.id: row for row in uow.execute(sa.select(ancestors))}
@@ -54,7 +65,7 @@ def _ancestors(uow: UnitOfWork, table: Any, ids: Sequence[Any]) -> dict[Any, Any
 
 def _subtrees(uow: UnitOfWork, table: Any, ids: Sequence[Any]) -> dict[Any, Any]:
     """Returns these nodes and all their descendants, by id (a recursive CTE)."""
-    subtrees = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True)
+    subtrees = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True, nesting=True)
     child = table.alias()
     subtrees = subtrees.union(sa.select(*_columns(child)).where(child.c.parent_id == subtrees.c.id))
     return {row.id: row for row in uow.execute(sa.select(subtrees))}

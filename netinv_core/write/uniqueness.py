@@ -6,12 +6,12 @@ constraint's ``info``).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.caches import lru_cache
 from netinv_core.db.driver import driver_of
 from netinv_core.db.driver.private import declaration_order
 from netinv_core.db.engine import in_parameter
@@ -262,7 +262,7 @@ def in_lock_order(endpoint: Endpoint, drafts: Sequence[Draft]) -> Sequence[Draft
     return sorted(drafts, key=lambda draft: [str(draft.values.get(name)) for name in names])
 
 
-@functools.cache
+@lru_cache("columns of tables", 2000)
 def unique_columns(table: sa.Table) -> list[str]:
     """Returns the columns with a unique value, and those of unique sets."""
     constraints = [c for c in table.constraints if isinstance(c, sa.UniqueConstraint)]

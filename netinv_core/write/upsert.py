@@ -17,7 +17,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.read import listing, relations
 from netinv_core.read.plans import plan_of
 from netinv_core.tabular import identification
-from netinv_core.write import attribute_references, preconditions, reference_messages, save, trees
+from netinv_core.write import attribute_references, preconditions, read_back, reference_messages, save, trees
 from netinv_core.write.attribute_references import Attributes
 from netinv_core.write.differing import differing_drafts
 from netinv_core.write.draft import Draft, raise_errors
@@ -125,7 +125,7 @@ def _loaded(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems, keys: Seque
     if trees.is_tree(endpoint):
         trees.lock(uow, endpoint, items.bodies, new=not existing)
     rows = listing.rows_for_change(uow, endpoint, existing, "change") if existing else {}
-    save.missing_error({None: None, **rows}, keys, single=False)
+    read_back.missing_error({None: None, **rows}, keys, single=False)
     for body, new_body, key in zip(items.bodies, items.new_bodies, keys, strict=True):
         is_new = key is None
         draft = Draft(endpoint, new_body) if is_new else Draft(endpoint, {**body, "id": str(key)}, rows[key])

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.content_types import lock_model
 from netinv_core.db.engine import in_parameter, lock_rows
-from netinv_core.presentation import Presentation
+from netinv_core.presentation import SEPARATOR, Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import content_type, custom, one_of
-from netinv_core.read.lookups import any_of, convert
+from netinv_core.read.lookups import convert
 from netinv_core.read.relations import compare, to_type
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.types import Draft, Endpoint, Filter, Registry, Relation, UnitOfWork
@@ -23,8 +23,9 @@ from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL
 from netinv_core.write.system_update import system_update
+from netinv_dcim.cabling.fitting import MisfitKind, end_name, misfit, type_title
 from netinv_dcim.cabling.models import LENGTH_UNITS, Cable, Cabled, PathEnd
-from netinv_dcim.cabling.paths import CABLE, CONNECTED, End, Line, Network, columns_of, ends_of
+from netinv_dcim.cabling.paths import CABLE, CONNECTED, CableNetwork, End, PathCable, columns_of, ends_of
 from netinv_dcim.devices import Device
 from netinv_extras.content_types import type_label
 from netinv_extras.statuses import Status
@@ -39,6 +40,13 @@ _LOCKED = "locked ends"  # with a table, the name of these rows in the cache of 
 def cable_display_name(label: str, key: uuid.UUID) -> str:
     """The display name of a cable: its label, or its id without one."""
     return label or f"#{key}"
+
+
+def cable_name(label: str, key: uuid.UUID, *ends: str | None) -> str:
+    """The name of a cable on pages: its label, or its ends without one: ``router1 eth0 ↔ panel1 F3``."""
+    if label or None in ends:
+        return cable_display_name(label, key)
+    return " ↔ ".join(str(end).replace(SEPARATOR, " ") for end in ends)
 
 
 def _takes_cables(endpoint: Endpoint) -> bool:
@@ -56,8 +64,8 @@ def _at(name: str, path: str) -> Filter:
         device = uow.registry.of_model(Device)
         hosts = device.table.alias()
         visible = permissions.visible_for(uow)
-        tests = [compare(device, hosts, path.split("."), partial(_equals, value), visible) for value in values]
-        host_ids = sa.select(hosts.c.id).where(any_of(tests), *visible(device, hosts))
+        at_one = compare(device, hosts, path.split("."), partial(_is_one_of, values), visible)
+        host_ids = sa.select(hosts.c.id).where(at_one, *visible(device, hosts))
         ends = [
             (endpoint.table, endpoint) for endpoint in ends_of(uow.registry).values() if "device_id" in endpoint.table.c
         ]
@@ -69,11 +77,11 @@ def _at(name: str, path: str) -> Filter:
         ]
         return table.c.id.in_(sa.union_all(*selects))
 
-    return custom(name, apply)
+    return custom(name, apply, listed=True)
 
 
-def _equals(value: str, column: Any) -> Any:
-    return column == convert(column, value)
+def _is_one_of(values: Sequence[str], column: Any) -> Any:
+    return column.in_([convert(column, value) for value in values])
 
 
 PLACES = {
@@ -109,6 +117,9 @@ cables = Resource(
         counted=True,
         columns=["termination_a", "termination_b", "status", "type", "color", "length"],
         facets=["status", "type"],
+        leading=["trace"],
+        unrelated=["cable"],
+        name_in_context=(cable_name, "label", "id", *[f"{side}.name_in_context" for side in SIDES]),
     ),
 )
 
@@ -181,7 +192,7 @@ def ends_exist_and_fit_each_other(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
         _check_ends(uow.registry, draft, rows)
         for end in both_ends(draft):
             if not draft.errors and end in claimed:
-                draft.reject(ALL, f"{_end_name(uow.registry, end, rows)} is the end of two of these cables.")
+                draft.reject(ALL, f"{end_name(uow.registry, end, rows[end])} is the end of two of these cables.")
         claimed.update(both_ends(draft) if not draft.errors else ())
 
 
@@ -190,38 +201,12 @@ def _check_ends(registry: Registry, draft: Draft, rows: Rows) -> None:
     a, b = both_ends(draft)
     for side, end in zip(SIDES, (a, b), strict=True):
         if end not in rows:
-            draft.reject(side, f"Invalid ID for type {_type_title(registry, end)}")
+            draft.reject(side, f"Invalid ID for type {type_title(registry, end.label)}")
             return
-    models: list[type[Cabled]] = [registry[end.label].model for end in (a, b)]  # type: ignore[misc]
-    for side, end, model in zip(SIDES, (a, b), models, strict=True):
-        refusal = model.cannot_be_cabled(rows[end])
-        if refusal is not None:
-            draft.reject(f"{side}_id", refusal)
-            return
-    if models[1].connector_kind not in models[0].compatible_with:
-        types = f"{_type_title(registry, a)} and {_type_title(registry, b)}"
-        draft.reject(ALL, f"Incompatible termination types: {types}")
-    elif a == b:
-        draft.reject(ALL, f"Cannot connect {_type_title(registry, a)} to itself")
-    elif (objection := models[0].incompatible_with(rows[a], models[1], rows[b])) is not None:
-        draft.reject(ALL, objection)
-    else:
-        for end in (a, b):
-            if rows[end].cable_id is not None and not draft.errors:
-                name = _end_name(registry, end, rows)
-                draft.reject(ALL, f"{name} already has a cable attached (#{rows[end].cable_id})")
-
-
-def _type_title(registry: Registry, end: End) -> str:
-    """The content type of an end as error messages show it: ``dcim | rear port``."""
-    endpoint = registry[end.label]
-    return f"{endpoint.app.name} | {endpoint.title}"
-
-
-def _end_name(registry: Registry, end: End, rows: Rows) -> str:
-    """The name of an end in error messages; without a name, its model and id."""
-    row = rows[end]
-    return getattr(row, "name", None) or f"{registry[end.label].title} {end.id}"
+    found = misfit(registry, (a, b), (rows[a], rows[b]))
+    if found is not None:
+        of_side = found.kind is MisfitKind.NO_SOCKET and found.place is not None
+        draft.reject(f"{SIDES[found.place or 0]}_id" if of_side else ALL, found.message)
 
 
 def _cabled(endpoint: Endpoint) -> type[Cabled]:
@@ -282,14 +267,16 @@ def ends_know_their_cable(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     if not all(draft.new for draft in affected):
         lock_model(uow, CABLE)
     statuses = listing.rows_of(uow, Status, [draft["status_id"] for draft in affected])
-    lines = [Line(draft.id, *both_ends(draft), statuses[draft["status_id"]].slug == CONNECTED) for draft in affected]
+    lines = [
+        PathCable(draft.id, *both_ends(draft), statuses[draft["status_id"]].slug == CONNECTED) for draft in affected
+    ]
     end_values: dict[str, dict[Any, dict[str, Any]]] = {}
     for draft in affected:
         a, b = both_ends(draft)
         for end, peer in ((a, b), (b, a)) if draft.new else ():
             values = {"cable_id": draft.id, "cable_peer_type": peer.label, "cable_peer_id": peer.id}
             end_values.setdefault(end.label, {})[end.id] = values
-    network = Network(uow)
+    network = CableNetwork(uow)
     network.add(lines)
     _rewrite(uow, network, network.origins(lines), end_values)
 
@@ -298,7 +285,7 @@ def retrace(uow: UnitOfWork, ends: Collection[End]) -> None:
     """Traces again every path that leads to or through these ends, after a change of the next hops behind them."""
     if ends:
         lock_model(uow, CABLE)
-        network = Network(uow)
+        network = CableNetwork(uow)
         _rewrite(uow, network, network.origins(network.lines_at(ends)), {})
 
 
@@ -306,20 +293,20 @@ def retrace(uow: UnitOfWork, ends: Collection[End]) -> None:
 def clear_cable_of_ends(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
     """Clears the cable and the peer of the ends that are not deleted themselves, and traces their paths again."""
     lock_model(uow, CABLE)
-    lines = [Line(row["id"], *both_ends(row), connected=False) for row in rows]
+    lines = [PathCable(row["id"], *both_ends(row), connected=False) for row in rows]
     end_values: dict[str, dict[Any, dict[str, Any]]] = {}
     for line in lines:
         for end in (line.a, line.b):
             if end.id not in uow.deleting.get(end.label, ()):
                 values = {"cable_id": None, "cable_peer_type": None, "cable_peer_id": None}
                 end_values.setdefault(end.label, {})[end.id] = values
-    network = Network(uow)
+    network = CableNetwork(uow)
     network.add(lines)
     _rewrite(uow, network, network.origins(lines), end_values)
 
 
 def _rewrite(
-    uow: UnitOfWork, network: Network, origins: Iterable[End], end_values: dict[str, dict[Any, dict[str, Any]]]
+    uow: UnitOfWork, network: CableNetwork, origins: Iterable[End], end_values: dict[str, dict[Any, dict[str, Any]]]
 ) -> None:
     """Writes ``end_values`` of ends (by label and id) with change records, and the path columns of the origins.
 

@@ -20,7 +20,7 @@ from netinv_core.read.filters import custom, value
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import record_nested
 from netinv_core.resource import FieldFactory, Resource, generic_fk
-from netinv_core.types import Endpoint, Filter, JoinedTable, Plan, Reader, UnitOfWork
+from netinv_core.types import Endpoint, Filter, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_dcim.components.console import ConsolePort, console_ports
 from netinv_dcim.components.interfaces import Interface, interfaces
 from netinv_dcim.components.power_ports import PowerPort, power_ports
@@ -68,7 +68,12 @@ def _filters(of: Of) -> list[Filter]:
     def by_name(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
         return of(table, hosts(uow, device.c.name, values))
 
-    return [value("id"), custom("site", at_site, multiple=False), custom("device_id", by_id), custom("device", by_name)]
+    return [
+        value("id"),
+        custom("site", at_site, multiple=False),
+        custom("device_id", by_id, listed=True),
+        custom("device", by_name, listed=True),
+    ]
 
 
 def _connected(uow: UnitOfWork, table: Any) -> Any:
@@ -104,7 +109,7 @@ class Itself(fields.Field):
     def sources(self) -> Collection[str] | None:
         return None
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         endpoint = plan.registry.of_model(place.endpoint.model)
         return record_nested(plan, dataclasses.replace(place, endpoint=endpoint))
 

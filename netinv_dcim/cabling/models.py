@@ -66,7 +66,7 @@ LENGTH_UNITS = Choices.of(
 
 
 class Cable(Primary):
-    """A cable between two ends; paths lead through it while its status is ``connected``."""
+    """A line of copper, fibre or power between two ends; paths lead through it while it is connected."""
 
     __tablename__ = "dcim_cable"
     __table_args__ = (
@@ -113,6 +113,9 @@ class Cabled:
         tuple[str, ...]
     ] = ()  # what decides whether a cable fits: see cannot_be_cabled, incompatible_with
     ends_paths: ClassVar[bool] = False  # True: the destination of paths that have no next hop behind it
+    holder: ClassVar[str] = "device"  # the reference to what the end is part of, which drawings of paths show as a box
+    holder_notes: ClassVar[tuple[str, ...]] = ("site.name", "rack.name")  # paths from the holder to what is said of it
+    leads_into: ClassVar[str] = ""  # the path to the name of a network that an end without a cable leads into
 
     cable_id: Mapped[Ref | None] = foreign_key(Cable, on_delete=APP_HANDLED, read_only=True)
     cable_peer_type: Mapped[str | None] = column(

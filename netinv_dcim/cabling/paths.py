@@ -35,7 +35,7 @@ class End(NamedTuple):
     id: Any
 
 
-class Line(NamedTuple):
+class PathCable(NamedTuple):
     """A cable: its id, its two ends, and True in ``connected`` while its status is ``connected``."""
 
     id: Any
@@ -55,7 +55,7 @@ class Step(NamedTuple):
     """A cable on a path, from its near end to its far end."""
 
     near: End
-    line: Line
+    line: PathCable
     far: End
 
 
@@ -101,7 +101,7 @@ def ends_of(registry: Registry) -> dict[str, Endpoint]:
     return {label: endpoint for label, endpoint in registry.endpoints.items() if issubclass(endpoint.model, Cabled)}
 
 
-class Network:
+class CableNetwork:
     """Cache of cables and next hops, loaded as far as the paths of one request need them.
 
     Objects that a running deletion removes (``uow.deleting``) are still part of the network for :meth:`origins`;
@@ -111,24 +111,32 @@ class Network:
     def __init__(self, uow: UnitOfWork) -> None:
         self.uow = uow
         self.kinds: dict[str, Any] = {label: endpoint.model for label, endpoint in ends_of(uow.registry).items()}
-        self._lines: dict[End, Line | None] = {}
+        self._lines: dict[End, PathCable | None] = {}
         self._hops: dict[End, Sequence[NextHop]] = {}
 
     # -- loading
 
-    def lines_at(self, ends: Collection[End]) -> list[Line]:
+    def lines_at(self, ends: Collection[End]) -> list[PathCable]:
         """The cables at these ends, each once; one statement for those that are not cached."""
         missing = list({end.id for end in ends if end not in self._lines})
         self._lines.update(dict.fromkeys([end for end in ends if end not in self._lines]))
         self.add(self._load_lines(missing) if missing else ())
         return list({line.id: line for end in ends if (line := self._lines[end]) is not None}.values())
 
-    def add(self, lines: Iterable[Line]) -> None:
+    def line_at(self, end: End) -> PathCable | None:
+        """The cable at an end, after :meth:`lines_at` of it."""
+        return self._lines[end]
+
+    def hops_behind(self, end: End) -> Sequence[NextHop]:
+        """The next hops behind an end, after :meth:`load_hops` of it."""
+        return self._hops[end]
+
+    def add(self, lines: Iterable[PathCable]) -> None:
         """Adds cables to the cache."""
         for line in lines:
             self._lines[line.a] = self._lines[line.b] = line
 
-    def _load_lines(self, keys: list[Any]) -> list[Line]:
+    def _load_lines(self, keys: list[Any]) -> list[PathCable]:
         """The cables of which one end has one of these ids: a UNION of one SELECT for each side."""
         dialect = self.uow.registry.dialect
         cable, status = Cable.__table__, Status.__table__
@@ -137,11 +145,11 @@ class Network:
         halves = [selected.where(in_parameter(dialect, cable.c[f"termination_{side}_id"])) for side in "ab"]
         rows = self.uow.execute(sa.union(*halves), {"keys": keys})
         return [
-            Line(key, End(a_type, a_id), End(b_type, b_id), slug == CONNECTED)
+            PathCable(key, End(a_type, a_id), End(b_type, b_id), slug == CONNECTED)
             for key, a_type, a_id, b_type, b_id, slug in rows
         ]
 
-    def _load_hops(self, ends: Iterable[End]) -> None:
+    def load_hops(self, ends: Iterable[End]) -> None:
         """Loads the next hops behind these ends into the cache, by model."""
         missing: dict[str, set[Any]] = {}
         for end in ends:
@@ -155,7 +163,7 @@ class Network:
 
     # -- searching backwards
 
-    def origins(self, lines: Iterable[Line]) -> set[End]:
+    def origins(self, lines: Iterable[PathCable]) -> set[End]:
         """The ends whose paths lead through these cables."""
         return self._reachable_origins({(end, ()) for line in lines for end in (line.a, line.b)})
 
@@ -173,11 +181,11 @@ class Network:
         seen = set(arrived)
         while arrived:
             origins |= {end for end, _ in arrived if self._is_origin(end)}
-            self._load_hops({end for end, _ in arrived})
+            self.load_hops({end for end, _ in arrived})
             near_ends = {
                 (End(hop.label, hop.id), stack_behind)
                 for end, stack in arrived
-                for hop, stack_behind in _followed(self._hops[end], stack, all_of_them=True)
+                for hop, stack_behind in followed(self._hops[end], stack, all_of_them=True)
             }
             self.lines_at({end for end, _ in near_ends})
             far_ends = {(line.beyond(end), stack) for end, stack in near_ends if (line := self._lines[end]) is not None}
@@ -216,7 +224,7 @@ class Network:
                     far = line.beyond(near)
                     path.steps.append(Step(near, line, far))
                     far_ends[origin] = (far, stack)
-            self._load_hops({far for far, _ in far_ends.values()})
+            self.load_hops({far for far, _ in far_ends.values()})
             heads = {}
             for origin, (far, stack) in far_ends.items():
                 head = self._next_head(paths[origin], far, stack)
@@ -233,7 +241,7 @@ class Network:
             path.destination = far
             return None
         hops = [hop for hop in self._hops[far] if hop.id not in self.uow.deleting.get(hop.label, ())]
-        allowed = _followed(hops, stack)
+        allowed = followed(hops, stack)
         path.split = not allowed and not stack and bool(hops)
         if not hops and far.label in self.kinds and self.kinds[far.label].ends_paths:
             path.destination = far
@@ -248,7 +256,7 @@ def leads_on(model: type[Cabled]) -> bool:
     return model.next_hops.__func__ is not Cabled.next_hops.__func__  # type: ignore[attr-defined]
 
 
-def _followed(ways: Sequence[NextHop], stack: Stack, *, all_of_them: bool = False) -> list[tuple[NextHop, Stack]]:
+def followed(ways: Sequence[NextHop], stack: Stack, *, all_of_them: bool = False) -> list[tuple[NextHop, Stack]]:
     """The next hops that a path with this position stack can take, each with the stack behind it.
 
     - A hop that leaves a trunk at a position needs that position on top of the stack, and pops it.

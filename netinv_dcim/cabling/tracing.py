@@ -19,7 +19,7 @@ from netinv_core.read.plans import plan_of
 from netinv_core.types import UnitOfWork
 from netinv_core.write.slugs import natural_key
 from netinv_dcim.cabling.models import Cabled, PathEnd
-from netinv_dcim.cabling.paths import CABLE, End, Network, Path, leads_on
+from netinv_dcim.cabling.paths import CABLE, CableNetwork, End, Path, leads_on
 
 _NAMESPACE = uuid.UUID("0b0f4f3e-6a55-4b0c-9f0a-3a2b8f6a7d11")
 # The fields of a cable in a trace. The unit of its length is its plain value (``m``), not an object.
@@ -63,7 +63,7 @@ def trace(request: Request) -> list[Any]:
     Objects that the user may not view are null too.
     """
     uow, end = _open(request)
-    path = Network(uow).trace([end])[end]
+    path = CableNetwork(uow).trace([end])[end]
     nested, endpoint = _nested(uow, [path]), uow.registry[CABLE]
     cable_ids = [step.line.id for step in path.steps]
     cables = plan_of(endpoint).fetch(uow, cable_ids, permissions.visible(uow, endpoint, endpoint.table))
@@ -84,7 +84,7 @@ def _plain(choice: dict[str, Any] | None) -> Any:
 def paths(request: Request) -> list[dict[str, Any]]:
     """The paths that lead through an end, from both of their origins."""
     uow, end = _open(request)
-    network = Network(uow)
+    network = CableNetwork(uow)
     through = [path for path in network.trace(network.origins_through(end)).values() if end in path.nodes]
     nested = _nested(uow, through)
     through.sort(key=lambda path: (_sort_key(nested.get(path.origin)), str(path.origin.id)))

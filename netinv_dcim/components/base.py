@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ from netinv_dcim.cabling.models import (
 from netinv_dcim.devices import Device
 
 
-class Named:
+class ComponentName:
     """Mixin with the columns that name a component or a component template."""
 
     name: Mapped[str] = required_text(64, sort_order=-8)
@@ -40,7 +41,22 @@ def of_device(back: str) -> MappedColumn[Any]:
 
 
 # Of components that state no other; columns that a component does not have are left out.
-COMPONENT_PRESENTATION = Presentation(columns=["device", "label", "type", "description", "cable"], facets=["type"])
+COMPONENT_PRESENTATION = Presentation(
+    columns=[
+        "device",
+        "label",
+        "type",
+        "positions",
+        "rear_port",
+        "rear_port_position",
+        "power_port",
+        "far_end",
+        "cable",
+        "description",
+    ],
+    facets=["type"],
+    depends_on={name: {"device": "device_id"} for name in ("rear_port", "power_port")},
+)
 
 
 def component_display_name(name: str, label: str) -> str:
@@ -66,6 +82,10 @@ def component(
     :class:`Resource`.
     """
     cabled, path_end = issubclass(model, Cabled), issubclass(model, PathEnd)
+    if cabled and not presentation.leading:
+        presentation = dataclasses.replace(presentation, leading=["trace"])
+    if path_end:  # the drawing says it
+        presentation = dataclasses.replace(presentation, hidden=[*presentation.hidden, "connected_endpoint_reachable"])
     return Resource(
         model,
         name,

@@ -8,11 +8,11 @@ from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import Ref, choice
 from netinv_dcim.cabling.models import CONSOLE, CONSOLE_SERVER, PASS_THROUGH, PathEnd
-from netinv_dcim.components.base import Named, component, of_device
+from netinv_dcim.components.base import ComponentName, component, of_device
 from netinv_dcim.components.connectors import CONSOLE_CONNECTORS
 
 
-class ConsolePort(Named, PathEnd, Primary):
+class ConsolePort(ComponentName, PathEnd, Primary):
     """A port by which a device is managed."""
 
     connector_kind = CONSOLE
@@ -25,7 +25,7 @@ class ConsolePort(Named, PathEnd, Primary):
     type: Mapped[str] = choice(CONSOLE_CONNECTORS, help="Physical port type")
 
 
-class ConsoleServerPort(Named, PathEnd, Primary):
+class ConsoleServerPort(ComponentName, PathEnd, Primary):
     """A port by which a console server reaches a console port."""
 
     connector_kind = CONSOLE_SERVER

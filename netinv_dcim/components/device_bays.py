@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
+from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import unique_set, unique_together
 from netinv_core.models.base import Primary
@@ -19,7 +19,7 @@ from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
-from netinv_dcim.components.base import Named, component, component_display_name, of_device
+from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.device_types import DeviceType
 from netinv_dcim.devices import Device, devices
 
@@ -27,7 +27,7 @@ PARENT, CHILD = "parent", "child"
 PLACE = ("site_id", "location_id", "rack_id")
 
 
-class DeviceBay(Named, Primary):
+class DeviceBay(ComponentName, Primary):
     """A place within a device for one other device."""
 
     __tablename__ = "dcim_device_bay"
@@ -109,7 +109,7 @@ def move_installed_devices(uow: UnitOfWork, moved: Collection[Any]) -> None:
         moved = system_update(uow, uow.registry.of_model(Device), values_by_id)
 
 
-@functools.cache
+@lru_cache("SQL statements", 8)
 def _installed(dialect: str) -> sa.Select[Any]:
     """SELECT of the devices without a rack position that are installed in others, with the places of these."""
     bay, inner, outer = DeviceBay.__table__, Device.__table__, Device.__table__.alias()

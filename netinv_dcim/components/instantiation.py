@@ -39,7 +39,7 @@ NEW_STATUS = "active"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Kind:
+class ComponentKind:
     """A kind of component: template model, component model, and ``fixed_values``, which templates do not have."""
 
     template: type[Base]
@@ -49,14 +49,14 @@ class Kind:
 
 # In order of creation: components that others refer to come first.
 KINDS = (
-    Kind(ConsolePortTemplate, ConsolePort),
-    Kind(ConsoleServerPortTemplate, ConsoleServerPort),
-    Kind(PowerPortTemplate, PowerPort),
-    Kind(PowerOutletTemplate, PowerOutlet),
-    Kind(InterfaceTemplate, Interface, fixed_values={"status": NEW_STATUS}),
-    Kind(RearPortTemplate, RearPort),
-    Kind(FrontPortTemplate, FrontPort),
-    Kind(DeviceBayTemplate, DeviceBay),
+    ComponentKind(ConsolePortTemplate, ConsolePort),
+    ComponentKind(ConsoleServerPortTemplate, ConsoleServerPort),
+    ComponentKind(PowerPortTemplate, PowerPort),
+    ComponentKind(PowerOutletTemplate, PowerOutlet),
+    ComponentKind(InterfaceTemplate, Interface, fixed_values={"status": NEW_STATUS}),
+    ComponentKind(RearPortTemplate, RearPort),
+    ComponentKind(FrontPortTemplate, FrontPort),
+    ComponentKind(DeviceBayTemplate, DeviceBay),
 )
 
 
@@ -103,7 +103,7 @@ def _selects(registry: Registry) -> Iterator[tuple[list[Any], Any, Any]]:
         yield [table.c[name] for name in columns], table, in_parameter(registry.dialect, table.c.device_type_id)
 
 
-def _copied_fields(registry: Registry, kind: Kind) -> list[str]:
+def _copied_fields(registry: Registry, kind: ComponentKind) -> list[str]:
     """The names of the fields that are copied from template to component."""
     component = registry.of_model(kind.component).writable
     fields = registry.of_model(kind.template).writable.items()
@@ -112,7 +112,7 @@ def _copied_fields(registry: Registry, kind: Kind) -> list[str]:
     ]
 
 
-def _references(registry: Registry, kind: Kind) -> list[str]:
+def _references(registry: Registry, kind: ComponentKind) -> list[str]:
     """The names of the references to another template: a component refers to the component made from that one."""
     models = {kind.template for kind in KINDS}
     fields = registry.of_model(kind.template).writable.items()
@@ -125,7 +125,7 @@ def _references(registry: Registry, kind: Kind) -> list[str]:
 
 def _create(
     uow: UnitOfWork,
-    kind: Kind,
+    kind: ComponentKind,
     template_rows: Mapping[Any, Sequence[Row]],
     owners: Sequence[Draft],
     component_ids: dict[tuple[Any, Any], uuid.UUID],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
+from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter, in_values
 from netinv_core.models.associations import many_to_many, unique_set
 from netinv_core.models.base import Primary, table_of
@@ -26,14 +26,14 @@ from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, PathEnd
 from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, RADIO_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES
 from netinv_dcim.components import vlans
-from netinv_dcim.components.base import Named, component, component_display_name, of_device
+from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.components.vlans import mac_address, mac_address_parts, status_since_1_4
 from netinv_dcim.devices import Device
 from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_extras.statuses import status
 
 
-class Interface(Named, PathEnd, Primary):
+class Interface(ComponentName, PathEnd, Primary):
     """A network interface of a device, physical or virtual."""
 
     connector_kind = NETWORK
@@ -102,14 +102,32 @@ interfaces = component(
     ],
     versions=[status_since_1_4],
     presentation=Presentation(
-        columns=["device", "status", "label", "enabled", "type", "mac_address", "description", "cable"],
+        columns=[
+            "device",
+            "status",
+            "enabled",
+            "type",
+            "far_end",
+            "addresses",
+            "untagged_vlan",
+            "tagged_vlans",
+            "cable",
+            "mac_address",
+            "label",
+            "description",
+        ],
+        leading=["addresses", "redundancy", "trace"],
+        nested_below=["lag", "parent_interface", "bridge"],
         facets=["status", "type", "enabled", "mode"],
         fieldsets=[
             ("Interface", ["device", "name", "status", "label", "type", "enabled", "mgmt_only", "description"]),
             ("Link layer", ["mac_address", "mtu", "parent_interface", "bridge", "lag"]),
             ("VLANs", ["mode", "untagged_vlan", "tagged_vlans"]),
         ],
-        depends_on={name: {"device": "device_id"} for name in ("parent_interface", "bridge", "lag")},
+        depends_on={
+            **{name: {"device": "device_id"} for name in ("parent_interface", "bridge", "lag")},
+            **{name: {"device": "available_on_device"} for name in ("untagged_vlan", "tagged_vlans")},
+        },
     ),
 )
 
@@ -167,7 +185,7 @@ def _selects(condition: Any, limits: Sequence[Any] = (), of_members: Sequence[An
     return selected, members.where(_chassis.c.master_id.in_(selected), *of_members)
 
 
-@functools.cache
+@lru_cache("SQL statements", 16)
 def _devices_and_members(dialect: str, name: str) -> Any:
     """SELECT of the ids of devices whose column ``name`` has one of the ``values``, and of the members of their virtual
     chassis, with whether one is such a member.
@@ -177,13 +195,13 @@ def _devices_and_members(dialect: str, name: str) -> Any:
     return sa.union_all(*(part.add_columns(is_member.label("is_member")) for part, is_member in parts))
 
 
-@interfaces.filter("device")
+@interfaces.filter("device", listed=True)
 def of_device_named(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filter by device name; for the master of a virtual chassis, across the chassis."""
     return on_devices(uow, table, "name", values)
 
 
-@interfaces.filter("device_id")
+@interfaces.filter("device_id", listed=True)
 def of_device_identified(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """The interfaces of devices by id, across a virtual chassis for its master."""
     return on_devices(uow, table, "id", values)

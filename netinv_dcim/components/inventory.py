@@ -11,11 +11,11 @@ from netinv_core.models.base import Primary, Tree
 from netinv_core.models.columns import CASCADE, PROTECT, SELF, Ref, boolean, foreign_key, optional_text, text
 from netinv_core.read.filters import related, value
 from netinv_core.write.trees import depth
-from netinv_dcim.components.base import COMPONENT_PRESENTATION, Named, component, of_device
+from netinv_dcim.components.base import COMPONENT_PRESENTATION, ComponentName, component, of_device
 from netinv_dcim.device_types import Manufacturer
 
 
-class InventoryItem(Named, Tree, Primary):
+class InventoryItem(ComponentName, Tree, Primary):
     """A part of a device, or of another part of it."""
 
     __tablename__ = "dcim_inventory_item"
@@ -41,7 +41,9 @@ inventory_items = component(
     brief=["_depth"],
     order=["device.name_key", "device_id", "tree_key"],
     search=["name", "part_id", "serial", "asset_tag", "description"],
-    presentation=dataclasses.replace(COMPONENT_PRESENTATION, depends_on={"parent": {"device": "device_id"}}),
+    presentation=dataclasses.replace(
+        COMPONENT_PRESENTATION, nested_below=["parent"], depends_on={"parent": {"device": "device_id"}}
+    ),
     fields=[depth("_depth")],
     filters=[
         related("device", by="name", ids=False, multiple=False),

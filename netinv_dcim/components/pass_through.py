@@ -20,7 +20,7 @@ from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.cables import cabled_ends_keep_fitting, retrace
 from netinv_dcim.cabling.models import CONSOLE, CONSOLE_SERVER, NETWORK, PASS_THROUGH, Cabled, NextHop
 from netinv_dcim.cabling.paths import End
-from netinv_dcim.components.base import Named, component, component_display_name, of_device
+from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.components.connectors import PASS_THROUGH_CONNECTORS
 
 FRONT, REAR = "dcim.frontport", "dcim.rearport"
@@ -43,7 +43,7 @@ class PassThrough(Cabled):
     compatible_with = frozenset({NETWORK, CONSOLE, CONSOLE_SERVER, PASS_THROUGH})
 
 
-class RearPort(Named, PassThrough, Primary):
+class RearPort(ComponentName, PassThrough, Primary):
     """A port on the rear of a device, with as many positions as front ports can share it."""
 
     fit_columns = ("positions",)
@@ -77,7 +77,7 @@ class RearPort(Named, PassThrough, Primary):
         return hops
 
 
-class FrontPort(Named, PassThrough, Primary):
+class FrontPort(ComponentName, PassThrough, Primary):
     """A port on the front of a device; it leads to one position of a rear port."""
 
     fit_columns = ("rear_port_id",)

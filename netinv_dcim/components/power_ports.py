@@ -15,11 +15,11 @@ from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd
-from netinv_dcim.components.base import Named, component, component_display_name, of_device
+from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.components.connectors import FEED_LEGS, POWER_PLUGS, POWER_SOCKETS
 
 
-class PowerPort(Named, PathEnd, Primary):
+class PowerPort(ComponentName, PathEnd, Primary):
     """A port by which a device draws power, in watts."""
 
     connector_kind = POWER_DRAW
@@ -34,7 +34,7 @@ class PowerPort(Named, PathEnd, Primary):
     allocated_draw: Mapped[int | None] = integer(1, 32767, "Allocated power draw (watts)")
 
 
-class PowerOutlet(Named, PathEnd, Primary):
+class PowerOutlet(ComponentName, PathEnd, Primary):
     """An outlet of a device: the power it supplies comes in by one of the device's power ports."""
 
     connector_kind = POWER_SUPPLY

@@ -15,6 +15,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Base, Organizational, table_of
 from netinv_core.models.columns import CASCADE, SET_NULL, Ref, boolean, choice, column_info, foreign_key, integer
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import has, one_of, related
 from netinv_core.read.lookups import convert_flag
@@ -23,7 +24,7 @@ from netinv_core.types import Draft, Filter, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_TYPES
-from netinv_dcim.components.base import Named, component_display_name
+from netinv_dcim.components.base import ComponentName, component_display_name
 from netinv_dcim.components.connectors import (
     CONSOLE_CONNECTORS,
     FEED_LEGS,
@@ -44,7 +45,7 @@ def of_type(back: str) -> MappedColumn[Ref]:
     return foreign_key(DeviceType, on_delete=CASCADE, related_name=back, sort_order=-9)
 
 
-class ConsolePortTemplate(Named, Organizational):
+class ConsolePortTemplate(ComponentName, Organizational):
     """A console port that every new device of a type gets."""
 
     __tablename__ = "dcim_console_port_template"
@@ -54,7 +55,7 @@ class ConsolePortTemplate(Named, Organizational):
     type: Mapped[str] = choice(CONSOLE_CONNECTORS)
 
 
-class ConsoleServerPortTemplate(Named, Organizational):
+class ConsoleServerPortTemplate(ComponentName, Organizational):
     """A console server port that every new device of a type gets."""
 
     __tablename__ = "dcim_console_server_port_template"
@@ -64,7 +65,7 @@ class ConsoleServerPortTemplate(Named, Organizational):
     type: Mapped[str] = choice(CONSOLE_CONNECTORS)
 
 
-class PowerPortTemplate(Named, Organizational):
+class PowerPortTemplate(ComponentName, Organizational):
     """A power port that every new device of a type gets, with its draw in watts."""
 
     __tablename__ = "dcim_power_port_template"
@@ -76,7 +77,7 @@ class PowerPortTemplate(Named, Organizational):
     allocated_draw: Mapped[int | None] = integer(1, 32767, "Allocated power draw (watts)")
 
 
-class PowerOutletTemplate(Named, Organizational):
+class PowerOutletTemplate(ComponentName, Organizational):
     """A power outlet that every new device of a type gets."""
 
     __tablename__ = "dcim_power_outlet_template"
@@ -90,7 +91,7 @@ class PowerOutletTemplate(Named, Organizational):
     feed_leg: Mapped[str] = choice(FEED_LEGS, help="Phase (for three-phase feeds)")
 
 
-class InterfaceTemplate(Named, Organizational):
+class InterfaceTemplate(ComponentName, Organizational):
     """A network interface that every new device of a type gets."""
 
     __tablename__ = "dcim_interface_template"
@@ -101,7 +102,7 @@ class InterfaceTemplate(Named, Organizational):
     mgmt_only: Mapped[bool] = boolean(False, label="Management only")
 
 
-class RearPortTemplate(Named, Organizational):
+class RearPortTemplate(ComponentName, Organizational):
     """A rear port that every new device of a type gets."""
 
     __tablename__ = "dcim_rear_port_template"
@@ -112,7 +113,7 @@ class RearPortTemplate(Named, Organizational):
     positions: Mapped[int] = integer(1, MOST, default=1)
 
 
-class FrontPortTemplate(Named, Organizational):
+class FrontPortTemplate(ComponentName, Organizational):
     """A front port that every new device of a type gets, on a position of one of its rear ports."""
 
     __tablename__ = "dcim_front_port_template"
@@ -124,7 +125,7 @@ class FrontPortTemplate(Named, Organizational):
     rear_port_position: Mapped[int] = integer(1, MOST, default=1)
 
 
-class DeviceBayTemplate(Named, Organizational):
+class DeviceBayTemplate(ComponentName, Organizational):
     """A device bay that every new device of a type gets."""
 
     __tablename__ = "dcim_device_bay_template"
@@ -147,6 +148,9 @@ def template(model: type[Base], name: str, *filters: Filter, **options: Any) -> 
         order=["device_type.manufacturer.name", "device_type.model", "name_key"],
         search=["name", "label", "description"],
         omit=["notes_url"],
+        presentation=Presentation(
+            depends_on={name: {"device_type": "devicetype_id"} for name in ("rear_port", "power_port")}
+        ),
         filters=[
             related("devicetype_id", "device_type", by=()),
             *[one_of(*item, multiple=False) for item in choices.items()],

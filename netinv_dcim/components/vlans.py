@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from netinv_core.read.plans import plan_of
 from netinv_core.resource import VersionChange
 from netinv_core.types import Draft, Rule, UnitOfWork
-from netinv_core.write.schema import Chars
+from netinv_core.write.schema import TextNode
 
 TAGGED = "tagged"
 MAC_LENGTH = 18
@@ -35,7 +35,7 @@ def mac_address(value: object) -> str | None:
 
     :raises ValueError: when the value is not a MAC address
     """
-    text = Chars().parse(value)
+    text = TextNode().parse(value)
     if not text:
         return None
     if len(text) > MAC_LENGTH:

@@ -20,9 +20,9 @@ from netinv_core.storage import image_headers
 from netinv_core.types import UnitOfWork
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer
-from netinv_dcim.devices import Device, device_display_name
+from netinv_dcim.devices import Device, device_name
 from netinv_dcim.rack_position import Mounted
-from netinv_dcim.rack_views.svg import DeviceDetails, Frame, Picture, Reserved, Size, Taken, draw
+from netinv_dcim.rack_views.svg import DeviceDetails, Picture, RackFrame, Reserved, TakenUnits, UnitSize, draw
 from netinv_dcim.racks import RackReservation, rack_display_name
 from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_tenancy.tenants import Tenant
@@ -31,7 +31,7 @@ MOST_PICTURES = 10 * 2**20  # bytes of images in one drawing
 
 
 def drawing(
-    uow: UnitOfWork, rack: Mapping[str, Any], inside: Sequence[Mounted], face: str, size: Size, *, images: bool
+    uow: UnitOfWork, rack: Mapping[str, Any], inside: Sequence[Mounted], face: str, size: UnitSize, *, images: bool
 ) -> bytes:
     """Returns the SVG drawing of one face of a rack.
 
@@ -39,14 +39,14 @@ def drawing(
     :param inside: devices that are visible on the face
     :param images: draw the images of the device types where they exist
     """
-    frame = Frame(
+    frame = RackFrame(
         f"{rack_display_name(rack['name'], rack['facility_id'])}: {FACES.labels[face]}",
         rack["u_height"],
         rack["desc_units"],
     )
     rows = device_rows(uow, [device.id for device in inside])
     devices = [
-        Taken(device.units, device.face != face, device_details(uow, device, rows.get(device.id), face))
+        TakenUnits(device.units, device.face != face, device_details(uow, device, rows.get(device.id), face))
         for device in inside
     ]
     names = [
@@ -88,8 +88,8 @@ def device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, A
 
 
 def display_name(row: Any) -> str:
-    """Returns the display name of a device of :func:`device_rows`."""
-    return device_display_name(row.name, row.chassis, row.vc_position, row.maker, row.model, row.id)
+    """Returns the name of a device of :func:`device_rows` as people read it."""
+    return device_name(row.name, row.chassis, row.vc_position, row.maker, row.model, row.asset_tag, row.serial)
 
 
 def device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> DeviceDetails | None:

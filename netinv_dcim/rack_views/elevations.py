@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core import answer_size
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import pagination, standard_parameters
@@ -24,7 +25,7 @@ from netinv_dcim.choices import FACES
 from netinv_dcim.devices import Device
 from netinv_dcim.rack_position import Mounted, mounted
 from netinv_dcim.rack_views.drawing_data import drawing, visible
-from netinv_dcim.rack_views.svg import Size
+from netinv_dcim.rack_views.svg import UnitSize
 
 SVG = "image/svg+xml"
 SEALED = {
@@ -83,12 +84,10 @@ def elevation(request: Request) -> dict[str, Any] | Response:
     ]
     if _is_drawing(uow.query):
         standard_parameters.refuse(uow, _OF_PAGES)
-        size = Size(parameters["unit_width"], parameters["unit_height"], parameters["legend_width"])
-        response = Response(
-            body=drawing(uow, rack, devices, parameters["face"], size, images=parameters["include_images"]),
-            content_type=SVG,
-            charset=None,
-        )
+        size = UnitSize(parameters["unit_width"], parameters["unit_height"], parameters["legend_width"])
+        drawn = drawing(uow, rack, devices, parameters["face"], size, images=parameters["include_images"])
+        answer_size.check(uow.registry, 0, len(drawn))
+        response = Response(body=drawn, content_type=SVG, charset=None)
         response.headers.update(SEALED)
         return response
     units = _units(uow, rack, devices, parameters)

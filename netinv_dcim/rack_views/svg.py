@@ -60,7 +60,7 @@ a:hover .device, a:hover .behind { stroke-opacity: 1; stroke-width: 2 }
 
 
 @dataclasses.dataclass(frozen=True)
-class Size:
+class UnitSize:
     """Size of one unit, and width of the column of unit numbers, in pixels."""
 
     unit_width: int
@@ -74,7 +74,7 @@ class Size:
 
 
 @dataclasses.dataclass(frozen=True)
-class Frame:
+class RackFrame:
     """One face of a rack of ``height`` units. Unit 1 is at the bottom, or at the top if ``descending``."""
 
     title: str
@@ -86,7 +86,7 @@ class Frame:
         return unit - 1 if self.descending else self.height - unit
 
 
-def area(frame: Frame, size: Size, units: Sequence[int]) -> tuple[int, int, int, int]:
+def area(frame: RackFrame, size: UnitSize, units: Sequence[int]) -> tuple[int, int, int, int]:
     """Returns the place of units in the drawing, in pixels: left, top, right, bottom."""
     left, top = size.legend_width + RAIL, CAP + min(map(frame.row, units)) * size.unit_height
     return left, top, left + size.unit_width, top + len(units) * size.unit_height
@@ -113,7 +113,7 @@ class DeviceDetails:
 
 
 @dataclasses.dataclass(frozen=True)
-class Taken:
+class TakenUnits:
     """Units that a device occupies. ``behind`` is true if it is mounted on the other face of the rack.
 
     ``details`` is ``None`` if the user may not view the device.
@@ -134,7 +134,11 @@ class Reserved:
 
 
 def draw(
-    frame: Frame, size: Size, taken: Iterable[Taken], reserved: Iterable[Reserved], pictures: Mapping[str, Picture]
+    frame: RackFrame,
+    size: UnitSize,
+    taken: Iterable[TakenUnits],
+    reserved: Iterable[Reserved],
+    pictures: Mapping[str, Picture],
 ) -> bytes:
     """Returns the drawing as an XML document. Units outside of the frame are not drawn."""
     drawing = _Drawing(frame, size)
@@ -160,7 +164,7 @@ def draw(
 class _Drawing:
     """Builder of the document. ``layers`` are the groups of elements from back to front."""
 
-    def __init__(self, frame: Frame, size: Size) -> None:
+    def __init__(self, frame: RackFrame, size: UnitSize) -> None:
         self.frame, self.size = frame, size
         self.left = size.legend_width + RAIL
         width, height = self.left + size.unit_width + RAIL, frame.height * size.unit_height + 2 * CAP
@@ -186,7 +190,7 @@ class _Drawing:
         """Returns the units that are in the frame, in ascending order."""
         return sorted({unit for unit in units if 1 <= unit <= self.frame.height})
 
-    def device(self, device: Taken, units: Sequence[int], pictures: Mapping[str, Picture]) -> None:
+    def device(self, device: TakenUnits, units: Sequence[int], pictures: Mapping[str, Picture]) -> None:
         """Draws a device in the colour of its role, with a link.
 
         A device on the other face is hatched. A device that the user may not view has no name.

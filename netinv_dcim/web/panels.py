@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -9,25 +11,30 @@ from urllib.parse import urlencode
 from pyramid.request import Request
 
 from netinv_core.types import Endpoint
-from netinv_dcim.cabling.models import Cabled, PathEnd
-from netinv_dcim.cabling.tracing import trace
+from netinv_dcim.cabling.models import Cabled
+from netinv_dcim.cabling.paths import CABLE, End
 from netinv_dcim.rack_position import mounted
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name
-from netinv_dcim.rack_views.svg import Frame, Size, area
-from netinv_dcim.web import rack_elevations
+from netinv_dcim.rack_views.svg import RackFrame, UnitSize, area
+from netinv_dcim.web import rack_elevations, trace_pages
+from netinv_dcim.web.connect import page as connecting
+from netinv_dcim.web.connect.ports import address_of
+from netinv_dcim.web.ports import actions as port_actions
+from netinv_dcim.web.ports import redundancy
+from netinv_dcim.web.recabling import page as recabling
+from netinv_dcim.web.workbench import page as workbench
 from netinv_web.extensions import Action, Panel, Tab
 
 ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
-TRACE = "netinv_dcim:web/templates/trace.jinja2"
 FACES = ("front", "rear")
 LEGEND_WIDTH, UNIT_HEIGHT = 24, 22  # pixels
-UNIT_WIDTHS = {1: 220, 2: 120}  # pixels by number of faces: two are beside each other, on a phone too
+UNIT_WIDTH = 220  # pixels: names are legible; on a phone, the faces are below each other
 
 
 def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> dict[str, Any]:
     """The drawings of both faces of a rack, with links to the devices that the user may view: two statements."""
-    uow, size = request.uow, Size(UNIT_WIDTHS[len(FACES)], UNIT_HEIGHT, LEGEND_WIDTH)
-    frame = Frame("", rack["u_height"], rack["desc_units"])
+    uow, size = request.uow, UnitSize(UNIT_WIDTH, UNIT_HEIGHT, LEGEND_WIDTH)
+    frame = RackFrame("", rack["u_height"], rack["desc_units"])
     devices = mounted(uow, [endpoint.parse_key(str(rack["id"]))])
     rows = device_rows(uow, list(devices))
     areas: dict[str, list[dict[str, Any]]] = {face: [] for face in FACES}
@@ -57,7 +64,7 @@ def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, 
 
 def _elevation(rack: Mapping[str, Any], faces: Sequence[str]) -> dict[str, Any]:
     """The values of the template for the faces of a rack."""
-    sizes = {"unit_width": UNIT_WIDTHS[len(faces)], "unit_height": UNIT_HEIGHT, "legend_width": LEGEND_WIDTH}
+    sizes = {"unit_width": UNIT_WIDTH, "unit_height": UNIT_HEIGHT, "legend_width": LEGEND_WIDTH}
     shown = {"rack": rack["id"], "name": rack["display"], "faces": faces, "sizes": urlencode(sizes)}
     return {**shown, "link": "", "areas": {}}
 
@@ -65,58 +72,74 @@ def _elevation(rack: Mapping[str, Any], faces: Sequence[str]) -> dict[str, Any]:
 def panels_of(endpoint: Endpoint) -> list[Panel]:
     """The panels of a resource."""
     if endpoint.label == "dcim.rack":
-        return [Panel("elevation", "Elevation", rack_elevation, template=ELEVATION, position=100)]
+        return [Panel("elevation", "Elevation", rack_elevation, side="main", template=ELEVATION, position=100)]
     if endpoint.label == "dcim.device":
         return [Panel("elevation", "Rack", device_elevation, template=ELEVATION, position=100)]
-    return []
-
-
-def cable_path(request: Request, endpoint: Endpoint, item: Mapping[str, Any]) -> dict[str, Any]:
-    """The path of cables from a port: triples of near end, cable and far end."""
-    base = request.uow.base
-    steps = [[_place(end, base) for end in step] for step in trace(request)]
-    return {"steps": steps, "reachable": bool(item.get("connected_endpoint_reachable"))}
-
-
-def _place(item: Mapping[str, Any] | None, base: str) -> dict[str, str] | None:
-    """Name and path of the page of an end or a cable, and the device that an end is part of."""
-    if item is None:
-        return None
-    parent = item.get("device") or item.get("circuit") or item.get("power_panel")
-    parent_name = str(parent.get("display", "")) if isinstance(parent, Mapping) else ""
-    path = str(item["url"]).removeprefix(base).removeprefix("/api")
-    return {"name": str(item["display"]), "path": path, "parent": parent_name, "length": _length(item)}
-
-
-def _length(item: Mapping[str, Any]) -> str:
-    return f"{item['length']} {item['length_unit']}" if item.get("length") else ""
+    if endpoint.label == CABLE:
+        return [trace_pages.panel(trace_pages.end_of_cable)]
+    own = [redundancy.PANEL] if endpoint.label == "dcim.interface" else []
+    return [*own, trace_pages.panel()] if trace_pages.is_end(endpoint) else []
 
 
 def tabs_of(endpoint: Endpoint) -> list[Tab]:
     """The tabs of a resource."""
-    if issubclass(endpoint.model, PathEnd) and endpoint.resource.of is None:
-        return [Tab("trace", "Trace", cable_path, TRACE, position=100)]
-    return []
+    return [trace_pages.tab()] if trace_pages.is_end(endpoint) else []
 
 
-def _connect_path(endpoint: Endpoint, item: Mapping[str, Any]) -> str:
-    query = urlencode({"termination_a_type": endpoint.label, "termination_a_id": item["id"]})
-    return f"/dcim/cables/add/?{query}"
+def connect_path(endpoint: Endpoint, item: Mapping[str, Any]) -> str:
+    """The path of the page that connects a port."""
+    port = address_of(End(endpoint.label, item["id"]))
+    return f"{connecting.PATH}?{urlencode({'a': port})}"
 
 
 def _is_free(item: Mapping[str, Any]) -> bool:
     return item.get("cable") is None
 
 
+def _takes_cable(endpoint: Endpoint, item: Mapping[str, Any]) -> bool:
+    """False for a port without a socket, such as a LAG."""
+    model = endpoint.model
+    assert issubclass(model, Cabled)
+    names = [name for name in ("type", *model.fit_columns) if name in endpoint.table.c]
+    values = {name: item.get(name.removesuffix("_id")) for name in names}
+    row = {
+        name: value.get("value", value.get("id")) if isinstance(value, Mapping) else value
+        for name, value in values.items()
+    }
+    return model.cannot_be_cabled(types.SimpleNamespace(**row)) is None
+
+
+def _move_path(endpoint: Endpoint, port: Mapping[str, Any]) -> str:
+    """The path of the page that moves the end of a cable away from a port."""
+    cable = port["cable"]
+    key = cable["id"] if isinstance(cable, Mapping) else cable
+    return recabling.address(recabling.MOVE.path, [key], end=address_of(End(endpoint.label, port["id"])))
+
+
+def _of_cable(operation: recabling.RecablingOperation, scope: str, title: str, icon: str) -> Action:
+    """The action that replaces a cable, or selected ones."""
+
+    def path(endpoint: Endpoint, item: Mapping[str, Any] | None) -> str:
+        return operation.path if item is None else recabling.address(operation.path, [item["id"]])
+
+    name = operation.path.strip("/").rpartition("/")[2]
+    return Action(name, title, path, scope=scope, permission="delete", further_permission=(CABLE, "add"), icon=icon)
+
+
 CONNECT = Action(
     "connect",
     "Connect",
-    _connect_path,
+    connect_path,
     permission="change",
     further_permission=("dcim.cable", "add"),
     icon="link",
     applies=_is_free,
+    prominent=True,
 )
+
+
+def _workbench_path(endpoint: Endpoint, item: Mapping[str, Any]) -> str:
+    return f"{workbench.PATH}?{urlencode({'left': address_of(End(endpoint.label, item['id']))})}"
 
 
 def _elevations_path(parameter: str) -> Any:
@@ -138,6 +161,15 @@ def _elevations_of(parameter: str) -> Action:
     return Action("elevations", "Rack elevations", path, further_permission=(RACK, "view"), icon="server-stack")
 
 
+MOVE = Action(
+    "move-cable",
+    "Move the cable",
+    _move_path,
+    permission="change",
+    further_permission=(CABLE, "delete"),
+    icon="arrows-right-left",
+    applies=lambda item: not _is_free(item),
+)
 RACK = "dcim.rack"
 PLAN = Action(
     "plan",
@@ -146,7 +178,21 @@ PLAN = Action(
     further_permission=("dcim.device", "change"),
     icon="arrows-up-down",
 )
+CABLING = Action(
+    "cabling",
+    "Cabling workbench",
+    _workbench_path,
+    further_permission=("dcim.cable", "add"),
+    icon="link",
+)
 ACTIONS: Mapping[str, Sequence[Action]] = {
+    "dcim.device": [CABLING],
+    CABLE: [
+        _of_cable(recabling.MOVE, "object", "Move an end", "arrows-right-left"),
+        _of_cable(recabling.INSERT, "object", "Insert a panel", "square-3-stack-3d"),
+        _of_cable(recabling.MOVE, "selection", "Move ends", "arrows-right-left"),
+        _of_cable(recabling.INSERT, "selection", "Insert a panel", "square-3-stack-3d"),
+    ],
     RACK: [PLAN, Action("elevations", "Elevations", _list_path, scope="list", icon="server-stack")],
     "dcim.site": [_elevations_of("site_id")],
     "dcim.location": [_elevations_of("location_id")],
@@ -158,4 +204,5 @@ def actions_of(endpoint: Endpoint) -> list[Action]:
     """The actions of a resource: ports without a cable can be connected, devices in racks moved."""
     if not issubclass(endpoint.model, Cabled) or endpoint.resource.of is not None:
         return [*ACTIONS.get(endpoint.label, ())]
-    return [CONNECT]
+    connect = dataclasses.replace(CONNECT, applies=lambda item: _is_free(item) and _takes_cable(endpoint, item))
+    return [connect, MOVE, *port_actions.actions_of(endpoint)]

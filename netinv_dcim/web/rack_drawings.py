@@ -11,12 +11,12 @@ from netinv_core.fields.images import MEDIA
 from netinv_core.types import UnitOfWork
 from netinv_dcim.rack_position import Mounted, fits
 from netinv_dcim.rack_views.drawing_data import device_details
-from netinv_dcim.rack_views.svg import FADED, RAIL, DeviceDetails, Frame, Reserved, Size, area, runs
+from netinv_dcim.rack_views.svg import FADED, RAIL, DeviceDetails, RackFrame, Reserved, UnitSize, area, runs
 from netinv_dcim.rack_views.svg_text import colored, fitted, readable_on
 from netinv_dcim.web import rack_plan
 from netinv_web.lists.list_query import ListQuery
 
-SIZE = Size(unit_width=168, unit_height=18, legend_width=0)
+SIZE = UnitSize(unit_width=168, unit_height=18, legend_width=0)
 
 
 class Place(NamedTuple):
@@ -49,18 +49,18 @@ class Box:
 
 
 @dataclasses.dataclass(frozen=True)
-class Contents:
+class RackContents:
     """Devices and reservations of a rack; ``rows`` are the columns of devices that the user may view, by id."""
 
     rack: uuid.UUID
-    frame: Frame
+    frame: RackFrame
     devices: Sequence[Mounted]
     rows: Mapping[Any, Any]
     reserved: Sequence[Reserved]
 
 
 @dataclasses.dataclass(frozen=True)
-class Shown:
+class DrawingOptions:
     """Options of the drawings: the ``face`` or ``both``, and the device that is chosen to be moved.
 
     While moves are planned, devices are links that choose them.
@@ -83,14 +83,14 @@ class Shown:
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawing:
+class RackDrawing:
     """One face of a rack: the boxes from back to front."""
 
     face: str
     boxes: Sequence[Box]
 
 
-def boxes(uow: UnitOfWork, contents: Contents, face: str, shown: Shown) -> list[Box]:
+def boxes(uow: UnitOfWork, contents: RackContents, face: str, shown: DrawingOptions) -> list[Box]:
     """The reservations and devices on a face of a rack, from back to front."""
     made: list[Box] = []
     occupied: set[int] = set()
@@ -110,7 +110,7 @@ def layer(box: Box) -> int:
     return {"reserved": 0, "target": 1}.get(box.kind, 2)
 
 
-def targets(contents: Contents, face: str, shown: Shown) -> Iterator[Box]:
+def targets(contents: RackContents, face: str, shown: DrawingOptions) -> Iterator[Box]:
     """The units of a face into which the chosen device fits, each a link that adds the move to the plan."""
     chosen = shown.chosen
     if chosen is None or not chosen.height:
@@ -123,14 +123,20 @@ def targets(contents: Contents, face: str, shown: Shown) -> Iterator[Box]:
             yield Box("target", _place(contents.frame, [unit]), [f"Mount {chosen.name} in U{unit}"], path=path)
 
 
-def _place(frame: Frame, units: Sequence[int]) -> Place:
+def _place(frame: RackFrame, units: Sequence[int]) -> Place:
     """The place of units in a drawing without rails."""
     left, top, right, bottom = area(frame, SIZE, units)
     return Place(left - RAIL, top, right - left, bottom - top)
 
 
 def _device_box(
-    frame: Frame, device: Mounted, units: Sequence[int], details: DeviceDetails | None, *, behind: bool, pictures: bool
+    frame: RackFrame,
+    device: Mounted,
+    units: Sequence[int],
+    details: DeviceDetails | None,
+    *,
+    behind: bool,
+    pictures: bool,
 ) -> Box:
     """The box of a device; without details when the user may not view it."""
     place, position = _place(frame, units), f"U{device.position}"
@@ -145,7 +151,7 @@ def _device_box(
     return Box("device", place, lines, label, path, color, readable_on(color), picture)
 
 
-def _reserved_boxes(frame: Frame, reserved: Iterable[Reserved], occupied: set[int]) -> list[Box]:
+def _reserved_boxes(frame: RackFrame, reserved: Iterable[Reserved], occupied: set[int]) -> list[Box]:
     """The boxes of reserved units; occupied ones are not drawn."""
     made = []
     for reservation in reserved:

@@ -18,18 +18,19 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Conflict, Invalid, error_text
+from netinv_core.fields import Share
 from netinv_core.read.listing import Slice
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, JoinedTable, Plan, RowSet, UnitOfWork
+from netinv_core.types import Endpoint, JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_dcim.devices import Device
 from netinv_dcim.power import PowerFeed
 from netinv_dcim.rack_position import Mounted, mounted
-from netinv_dcim.rack_utilization import Share, power_of, units_of
+from netinv_dcim.rack_utilization import power_of, units_of
 from netinv_dcim.rack_views.drawing_data import device_rows, reservations, visible
-from netinv_dcim.rack_views.svg import Frame
+from netinv_dcim.rack_views.svg import RackFrame
 from netinv_dcim.web import rack_plan
-from netinv_dcim.web.rack_drawings import SIZE, Contents, Drawing, Shown, boxes, layer, targets
+from netinv_dcim.web.rack_drawings import SIZE, DrawingOptions, RackContents, RackDrawing, boxes, layer, targets
 from netinv_dcim.web.rack_plan import RackPlan
 from netinv_web import notices, static_files
 from netinv_web.lists import filter_text
@@ -77,7 +78,7 @@ class RackView:
 
     rack: Mapping[str, Any]
     scale: str
-    drawings: Sequence[Drawing]
+    drawings: Sequence[RackDrawing]
     units: Share
     power: Share | None
     added_power: int = 0
@@ -97,7 +98,8 @@ def show(request: Request) -> Any:
     if request.method == "POST":
         return _apply(request, plan)
     values = _values(request, endpoint, query, plan)
-    values["may_plan"] = may(uow, uow.registry.of_model(Device), "change")
+    values["moved"] = uow.registry.of_model(Device)
+    values["may_plan"] = may(uow, values["moved"], "change")
     return fragment(request, PART, values) if part == "list" else values
 
 
@@ -124,7 +126,9 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
     face, grouping, pictures = _choices(request)
     number, size = page_of(request, default_size=PAGE_SIZES[0])
     matches = matches_of(uow, endpoint, _ordered(query, grouping), Slice(size, (number - 1) * size))
-    shown = Shown(face, pictures, query, rack_plan.chosen(uow, query) if plan is not None else None, plan is not None)
+    shown = DrawingOptions(
+        face, pictures, query, rack_plan.chosen(uow, query) if plan is not None else None, plan is not None
+    )
     with rack_plan.tried(request, plan) if plan is not None else contextlib.nullcontext(uow) as tried:
         racks = views_of(tried, endpoint, matches.keys, shown, plan.added_power if plan is not None else {})
         tray = tray_of(tried, racks, query) if plan is not None else ()
@@ -217,7 +221,7 @@ def _name(view: RackView, grouping: str) -> str:
 
 
 def views_of(
-    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], shown: Shown, added_power: Mapping[Any, int]
+    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], shown: DrawingOptions, added_power: Mapping[Any, int]
 ) -> list[RackView]:
     """The racks with these ids, in this order, with the drawings of their faces: five statements.
 
@@ -236,22 +240,22 @@ def views_of(
         rack = racks.get(key)
         if rack is None:
             continue
-        frame = Frame("", rack["u_height"], rack["desc_units"])
-        contents = Contents(key, frame, inside.get(key, []), rows, reserved.get(key, []))
+        frame = RackFrame("", rack["u_height"], rack["desc_units"])
+        contents = RackContents(key, frame, inside.get(key, []), rows, reserved.get(key, []))
         drawings = [
-            Drawing(side, sorted([*boxes(uow, contents, side, shown), *targets(contents, side, shown)], key=layer))
+            RackDrawing(side, sorted([*boxes(uow, contents, side, shown), *targets(contents, side, shown)], key=layer))
             for side in (FACES if shown.face == "both" else (shown.face,))
         ]
         scale = f"units-{frame.height}-{'down' if frame.descending else 'up'}"
         units = units_of(frame.height, contents.devices, [reservation.units for reservation in contents.reserved])
         share = power.get(key)
         if share is not None and key in added_power:
-            share = Share(share.part + added_power[key], share.whole)
+            share = dataclasses.replace(share, part=share.part + added_power[key])
         views.append(RackView(rack, scale, drawings, units, share, added_power.get(key, 0)))
     return views
 
 
-def _read_rack(plan: Plan, place: JoinedTable) -> Any:
+def _read_rack(plan: ReadPlan, place: JoinedTable) -> Any:
     """The reader of what the page shows of a rack."""
     readers = [(name, plan.read(place, name)) for name in _MEMBERS]
 

@@ -20,7 +20,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied, Invalid
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import JoinedTable, Plan, RowSet, UnitOfWork
+from netinv_core.types import JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.choices import FACES
@@ -92,12 +92,13 @@ def entered(query: ListQuery) -> ListQuery | None:
 
 @dataclasses.dataclass(frozen=True)
 class Chosen:
-    """The device that is chosen to be moved, with its size in units."""
+    """The device that is chosen to be moved, with its size in units, and where it is, or is planned to be."""
 
     id: uuid.UUID
     name: str
     height: int
     deep: bool
+    place: Move | None = None
 
 
 def chosen(uow: UnitOfWork, query: ListQuery) -> Chosen | None:
@@ -108,13 +109,18 @@ def chosen(uow: UnitOfWork, query: ListQuery) -> Chosen | None:
     except ValueError:
         raise Invalid({SELECT: [f'"{texts[-1][:100]}" is not a valid UUID.']}) from None
     device, kind, condition = Device.__table__, DeviceType.__table__, visible(uow, Device)
+    place = (device.c.rack_id, device.c.position, device.c.face)
     statement = (
-        sa.select(device.c.id, device.c.name, kind.c.model, kind.c.u_height, kind.c.is_full_depth)
+        sa.select(device.c.id, device.c.name, kind.c.model, kind.c.u_height, kind.c.is_full_depth, *place)
         .join_from(device, kind, kind.c.id == device.c.device_type_id)
         .where(device.c.id == key, sa.true() if condition is None else condition)
     )
     row = uow.execute(statement).first() if key is not None else None
-    return Chosen(row.id, row.name or row.model, row.u_height, row.is_full_depth) if row is not None else None
+    if row is None:
+        return None
+    here = Move(row.id, row.rack_id, row.position, row.face or "") if row.rack_id is not None else None
+    planned = next((move for move in moves_of(query) if move.device == row.id), here)
+    return Chosen(row.id, row.name or row.model, row.u_height, row.is_full_depth, planned)
 
 
 def moves_of(query: ListQuery) -> list[Move]:
@@ -140,7 +146,7 @@ def without_move(query: ListQuery, device: uuid.UUID) -> ListQuery:
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
+class PlannedMove:
     """A move as the page lists it; ``remove`` is the plan without it. ``errors`` say why it is refused."""
 
     name: str
@@ -174,10 +180,10 @@ class RackPlan:
             bodies[move.device] = place
         return bodies
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[PlannedMove]:
         """The moves as the page lists them."""
         return [
-            Line(
+            PlannedMove(
                 str(self.devices[move.device]["display"]),
                 _place_text(self.devices[move.device]),
                 _text(self.racks[move.rack]["display"], move.unit, move.face),
@@ -209,7 +215,7 @@ def plan_of(request: Request, query: ListQuery) -> RackPlan:
     plan = RackPlan(query, moves_of(query))
     endpoint = uow.registry.of_model(Device)
     if not may(uow, endpoint, "change"):
-        raise Denied()
+        raise Denied(missing=(endpoint.label, "change"))
     if not plan.moves:
         return plan
     plan.devices = _visible_objects(uow, Device, [move.device for move in plan.moves], _MEMBERS)
@@ -230,7 +236,7 @@ def _visible_objects(uow: UnitOfWork, model: Any, keys: Sequence[Any], names: Se
     )
     seen = list(uow.execute(statement, {"keys": list(set(keys))}).scalars())
 
-    def build(plan: Plan, place: JoinedTable) -> Any:
+    def build(plan: ReadPlan, place: JoinedTable) -> Any:
         readers = [(name, plan.read(place, name)) for name in names]
 
         def read(row: Row, page: RowSet) -> dict[str, Any]:

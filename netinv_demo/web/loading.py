@@ -39,7 +39,7 @@ def load(request: Request) -> Response:
     """
     uow = request.uow
     if not uow.identity.superuser:
-        raise Denied()
+        raise Denied("Only superusers may load the demo inventory.")
     is_job = (_jobs.c.module_name == LoadDemoInventory.__module__, _jobs.c.job_class_name == LoadDemoInventory.__name__)
     row = uow.execute(sa.select(_jobs.c.id, _jobs.c.enabled).where(*is_job, _jobs.c.installed)).first()
     endpoint = uow.registry.get(job_models.LABEL)

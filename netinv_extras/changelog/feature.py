@@ -22,7 +22,7 @@ feature = Feature(
         "netinv_extras.changelog.history",
         "netinv_extras.changelog.revert",
     ],
-    settings={"feed_waiters": (int, 2)},
+    settings={"feed_waiters": (int, 2), "undo_background_changes": (int, 500)},
     menu=[
         MenuSection(
             "Operations",
@@ -57,11 +57,11 @@ def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
-def netinv_web_undo(request: Request) -> str | None:
+def netinv_web_undo(request: Request, request_id: str) -> str | None:
     """The page that undoes a request."""
     from netinv_extras.changelog.web import undo
 
-    return undo.path_for(request)
+    return undo.path_for(request, request_id)
 
 
 @hookimpl

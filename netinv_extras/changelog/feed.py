@@ -51,6 +51,7 @@ _names = (
     "object_repr",
     "user_name",
     "request_id",
+    "bypassed",
     "before",
     "after",
     "number",
@@ -79,7 +80,7 @@ class LongPollSlots:
 
 
 @dataclasses.dataclass(frozen=True)
-class Page:
+class FeedPage:
     """Result of one query: the visible changes, the number of the last one read, and whether more follow."""
 
     results: list[dict[str, Any]]
@@ -101,7 +102,8 @@ def number_of(cursor: str) -> int:
         version, number = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii").split(":")
     except ValueError:
         version = number = ""
-    if version != _VERSION or not re.fullmatch(r"[0-9]{1,18}", number):
+    known = version == _VERSION and re.fullmatch(r"[0-9]{1,18}", number)
+    if not known or cursor_of(int(number)) != cursor.rstrip("="):  # decoding skips what is no digit of Base64
         raise Invalid.field("after", "This is no cursor of this feed.")
     return int(number)
 
@@ -118,6 +120,7 @@ _CHANGE_SCHEMA = {
         "object_repr": {"type": "string"},
         "user_name": {"type": "string"},
         "request_id": {"type": "string", "format": "uuid"},
+        "bypassed": {"type": "string", "nullable": True, "description": "The review rules that were left out."},
         "before": {
             "type": "object",
             "nullable": True,
@@ -168,7 +171,7 @@ def feed(request: Request) -> dict[str, Any]:
     uow.read_from_primary()  # changes get their numbers after their commits, in transactions of nobody's
     limit = pagination.window(uow.query, uow.registry.settings).limit or DEFAULT_LIMIT
     with Deadline(uow, request.registry.netinv_waiters, _wait(uow.query)) as deadline:
-        reader = Reader(uow, endpoint, request.registry.netinv_engine, limit)
+        reader = FeedReader(uow, endpoint, request.registry.netinv_engine, limit)
         page = reader.look(reader.start(uow.query.get("after", [""])[-1]))
         while not page.results and deadline.left and (page.more or deadline.pause()):
             page = reader.look(page.last)
@@ -211,7 +214,7 @@ class Deadline:
         return self._waiting
 
 
-class Reader:
+class FeedReader:
     """Reads changes with the permissions of the user, at most ``limit`` at a time."""
 
     def __init__(self, uow: RequestUnitOfWork, endpoint: Endpoint, engine: Engine, limit: int) -> None:
@@ -238,7 +241,7 @@ class Reader:
                 raise Unavailable("Changes are waiting for their numbers; try again in a moment.")
         return numbers.last
 
-    def look(self, last: int) -> Page:
+    def look(self, last: int) -> FeedPage:
         """Reads the changes after a number.
 
         :raises Gone: when changes after it were pruned, or the number is unknown
@@ -247,14 +250,14 @@ class Reader:
         if last > numbers.last:
             raise Gone(_AHEAD)
         if last == numbers.last:
-            return Page([], last, False)
+            return FeedPage([], last, False)
         rows = self._uow.execute(self._next.where(_change.c.number > last)).all()
         # after the SELECT: rows that were pruned before it are known now
         if last < sequence.numbers(self._uow.connection).pruned:
             raise Gone(_PRUNED)
         page = rows[: self._limit]
         results = [self._result(row) for row in page if row.permitted and self._may_view(row.changed_object_type)]
-        return Page(results, page[-1].number if page else last, len(rows) > len(page))
+        return FeedPage(results, page[-1].number if page else last, len(rows) > len(page))
 
     def _numbers(self) -> sequence.Numbers:
         """Numbers the committed changes, and returns the state of the numbering; in a new snapshot."""
@@ -301,6 +304,7 @@ class Reader:
             "object_repr": row.object_repr,
             "user_name": row.user_name,
             "request_id": row.request_id,
+            "bypassed": row.bypassed,
             "before": downgraded(row.before),
             "after": downgraded(row.after),
         }

@@ -22,7 +22,7 @@ from netinv_core.types import Endpoint, UnitOfWork
 from netinv_undo.differences import differences
 
 _change = table_of(ObjectChange)
-_COLUMNS = ("id", "time", "user_name", "request_id", "action", "object_repr")
+_COLUMNS = ("id", "time", "user_name", "request_id", "action", "object_repr", "bypassed")
 _TEXT = {"type": "string"}
 _UUID = {"type": "string", "format": "uuid"}
 _ANY = {"nullable": True, "description": "The value as represented; null where there is none."}
@@ -46,6 +46,7 @@ _SCHEMA = {
         "request_id": _UUID,
         "action": {"type": "string", "enum": [value for value, _ in ACTIONS.items]},
         "object_repr": _TEXT,
+        "bypassed": {"type": "string", "nullable": True, "description": "The review rules that were left out."},
         "changes": {"type": "array", "items": _DIFFERENCE},
     },
 }

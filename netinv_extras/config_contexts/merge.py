@@ -14,7 +14,7 @@ from typing import Any
 from netinv_core import fields, types
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import column_info
-from netinv_core.read.plan import Plan, Row
+from netinv_core.read.plan import ReadPlan, Row
 from netinv_core.read.union import Union, kept_union
 from netinv_core.resource import FieldFactory
 from netinv_core.types import Endpoint, Field, JoinedTable, Reader, Registry, RowSet, UnitOfWork
@@ -22,7 +22,7 @@ from netinv_core.write.trees import STEP, is_tree
 from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.active import ActiveContexts, Data, ScopedContext
 from netinv_extras.config_contexts.models import ConfigContext, scoped
-from netinv_extras.config_contexts.scopes import Scope, scopes
+from netinv_extras.config_contexts.scopes import ContextScope, scopes
 
 LOCAL = "local_context_data"
 PAGE_STATE = "page state"
@@ -118,7 +118,7 @@ class ScopeValueReader:
 
     key: int
     columns: Mapping[str, int]
-    joined_plan: Plan
+    joined_plan: ReadPlan
     joined_scopes: frozenset[str]
     lists: Mapping[str, Reader]
 
@@ -145,7 +145,7 @@ class MergedContext(fields.Field):
     """
 
     endpoint: Endpoint
-    scopes: Sequence[Scope]
+    scopes: Sequence[ContextScope]
     read_only: bool = True
     costly: bool = True
     openapi: dict[str, Any] = dataclasses.field(default_factory=lambda: {"type": "object"})
@@ -154,7 +154,7 @@ class MergedContext(fields.Field):
         for scope in self.scopes:
             self._check_path(scope)
 
-    def _check_path(self, scope: Scope) -> None:
+    def _check_path(self, scope: ContextScope) -> None:
         endpoint: Endpoint | None = self.endpoint
         for step in scope.paths.get(self.endpoint.label, "").split("."):
             if endpoint is None or not step:
@@ -171,7 +171,7 @@ class MergedContext(fields.Field):
         first_steps = {path.partition(".")[0] for path in paths}
         return first_steps | ({LOCAL} if LOCAL in self.endpoint.table.c else set())
 
-    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
         local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
         values, batch = self._scope_values(plan, place)
 
@@ -183,7 +183,7 @@ class MergedContext(fields.Field):
 
         return read
 
-    def layers_reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
+    def layers_reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
         """Returns the reader of the layers that the value is merged from, in merge order."""
         local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
         values, batch = self._scope_values(plan, place)
@@ -197,7 +197,7 @@ class MergedContext(fields.Field):
 
         return read
 
-    def _scope_values(self, plan: types.Plan, place: JoinedTable) -> tuple[ScopeValueReader, Any]:
+    def _scope_values(self, plan: types.ReadPlan, place: JoinedTable) -> tuple[ScopeValueReader, Any]:
         """Returns the reader of the scope values, and the batch of the plan with the state of the page."""
         values = self._value_reader(plan, place, plan.column(place, "id"))
 
@@ -207,7 +207,7 @@ class MergedContext(fields.Field):
 
         return values, plan.batch(load)
 
-    def _value_reader(self, plan: types.Plan, place: JoinedTable, key: int) -> ScopeValueReader:
+    def _value_reader(self, plan: types.ReadPlan, place: JoinedTable, key: int) -> ScopeValueReader:
         """Adds the columns and lists of scope values to the plan; values in other tables get a plan of their own."""
         paths = {scope.name: path for scope in self.scopes if (path := self._path(scope)) is not None}
         columns = {name: plan.column(place, path) for name, path in paths.items() if "." not in path}
@@ -217,7 +217,7 @@ class MergedContext(fields.Field):
             if (list_field := place.endpoint.fields.get(scope.field)) is not None
         }
         joined_paths = {name: path for name, path in paths.items() if name not in columns}
-        joined_plan = Plan(plan.registry, place.endpoint).finish(
+        joined_plan = ReadPlan(plan.registry, place.endpoint).finish(
             [
                 fields.Computed(name=name, function=lambda value: value, paths=(path,))
                 for name, path in joined_paths.items()
@@ -231,7 +231,7 @@ class MergedContext(fields.Field):
         registry = self.endpoint.registry
         return frozenset(scope.name for scope in self.scopes if is_tree(registry[scope.target]))
 
-    def _path(self, scope: Scope) -> str | None:
+    def _path(self, scope: ContextScope) -> str | None:
         """Returns the path to the column with the scope's value: a foreign key, or the tree key of a tree's node."""
         path = scope.paths.get(self.endpoint.label)
         if path is None:
@@ -253,7 +253,7 @@ class MergedContext(fields.Field):
         ids_by_scope = {scope.name: self._ids(scope, values.get(scope.name)) for scope in self.scopes}
         return contexts.applicable(ids_by_scope)
 
-    def _ids(self, scope: Scope, value: Any) -> Collection[str]:
+    def _ids(self, scope: ContextScope, value: Any) -> Collection[str]:
         """Returns the ids (as text) that a scope value stands for: for a tree, the node and its ancestors, of
         which its tree key consists.
         """

@@ -42,7 +42,7 @@ NOT_AN_OBJECT = 'JSON data must be in object form. Example: {"foo": 123}'
 
 
 class ConfigContext(Organizational):
-    """JSON data for the objects within its scopes. Data of a higher ``weight`` takes precedence.
+    """A set of data for the objects within its scopes. Data of a higher ``weight`` takes precedence.
 
     The owner is optional: an object on whose behalf the context exists, such as a Git repository.
     """

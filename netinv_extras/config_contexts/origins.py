@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, JoinedTable, Plan, Reader, UnitOfWork
+from netinv_core.types import Endpoint, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_extras.config_contexts.merge import Layer, MergedContext
 
 FIELD = "config_context"
@@ -34,7 +34,7 @@ def layers_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[Layer]:
     field = endpoint.fields[FIELD]
     assert isinstance(field, MergedContext)
 
-    def build(plan: Plan, place: JoinedTable) -> Reader:
+    def build(plan: ReadPlan, place: JoinedTable) -> Reader:
         return field.layers_reader(plan, place)
 
     rows: Any = custom_plan(endpoint, ("config context layers",), build).fetch(uow, [key])

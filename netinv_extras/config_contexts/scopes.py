@@ -23,7 +23,7 @@ from netinv_extras.config_contexts.models import scoped
 
 
 @dataclasses.dataclass(frozen=True)
-class Scope:
+class ContextScope:
     """A field of config contexts that lists objects; a context applies to objects with a path to one of them.
 
     For a tree such as regions, objects below a listed node are included. Example:
@@ -46,14 +46,14 @@ class Scope:
     parameter: str = ""
     position: int = 1000
 
-    def combined(self, other: Scope) -> Scope:
+    def combined(self, other: ContextScope) -> ContextScope:
         """Returns this scope with the contribution of another package.
 
         :raises ValueError: if both have a target, or a path for the same model
         """
         if (self.target and other.target) or self.paths.keys() & other.paths.keys():
             raise ValueError(f"two packages disagree on the config context scope {self.name!r}")
-        return Scope(
+        return ContextScope(
             self.name,
             self.target or other.target,
             {**self.paths, **other.paths},
@@ -64,9 +64,9 @@ class Scope:
         )
 
 
-def scopes(registry: Registry) -> list[Scope]:
+def scopes(registry: Registry) -> list[ContextScope]:
     """Returns the scopes whose target model is installed, ordered by position."""
-    combined: dict[str, Scope] = {}
+    combined: dict[str, ContextScope] = {}
     for package, contributed in registry.call_each("netinv_context_scopes", registry=registry):
         with errors_of(package):
             for scope in contributed:
@@ -82,7 +82,7 @@ class ScopeList(fields.ToMany):
     All scopes share one association table, and the lists of all scopes are read by one statement.
     """
 
-    scope: Scope
+    scope: ContextScope
 
     @property
     def pairs(self) -> Any:
@@ -102,7 +102,7 @@ class ScopeList(fields.ToMany):
             uow.execute(sa.insert(scoped), rows)
 
 
-def pairs(scope: Scope) -> Any:
+def pairs(scope: ContextScope) -> Any:
     """Returns a subquery of contexts (``owner_id``) and their targets (``target_id``) in one scope."""
     return sa.select(scoped.c.owner_id, scoped.c.target_id).where(scoped.c.scope == scope.name).subquery()
 
@@ -110,7 +110,7 @@ def pairs(scope: Scope) -> Any:
 def scope_fields(registry: Registry) -> list[FieldFactory]:
     """Returns the scope fields of config contexts, followed by the ``data`` field."""
 
-    def field(scope: Scope) -> FieldFactory:
+    def field(scope: ContextScope) -> FieldFactory:
         def make(registry: Registry, endpoint: Endpoint) -> Field:
             return ScopeList(
                 name=scope.name,

@@ -8,13 +8,13 @@ from typing import Any
 from netinv_core import fields
 from netinv_core.tabular import cells
 from netinv_core.types import CellColumn, IdentifiedObjects
-from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, SELECT, Definition
+from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, SELECT, ValueDefinition
 
 PREFIX = "cf_"
 _BOOLEANS = {"true": True, "false": False}
 
 
-def cell_column(field: str, definition: Definition) -> CellColumn:
+def cell_column(field: str, definition: ValueDefinition) -> CellColumn:
     """Returns the column of a custom field; ``field`` is the field of the API that holds the values."""
     to_text = _WRITERS.get(definition.type, _text_to_cell)
     from_text = _READERS.get(definition.type, _cell_to_text)
@@ -45,7 +45,7 @@ def _to_integer(text: str) -> Any:
 
 
 def _to_boolean(text: str) -> Any:
-    return _BOOLEANS.get(text.strip().lower(), text)
+    return _BOOLEANS.get(cells.boolean_text(text), text)
 
 
 _WRITERS: Mapping[str, Callable[[Any], str]] = {
@@ -55,7 +55,7 @@ _WRITERS: Mapping[str, Callable[[Any], str]] = {
 _READERS: Mapping[str, Callable[[str], Any]] = {
     INTEGER: _to_integer,
     BOOLEAN: _to_boolean,
-    DATE: str.strip,
+    DATE: lambda text: cells.date_text(text).strip(),
     SELECT: str,
     MULTI_SELECT: fields.cell_items,
     JSON: fields.from_json,

@@ -9,7 +9,7 @@ from typing import Any
 from netinv_core import dates
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
-from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, Definition
+from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, ValueDefinition
 
 COMPARED = ("exact", "in", "gt", "gte", "lt", "lte")
 
@@ -20,7 +20,7 @@ def members(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Callable[..., None
     return {slug: functools.partial(_check, field) for slug, field in fields.items()}
 
 
-def _check(field: Definition, within: Sequence[str], lookup: str, value: Any) -> None:
+def _check(field: ValueDefinition, within: Sequence[str], lookup: str, value: Any) -> None:
     """Rejects a lookup and a value that no value of the field fits.
 
     :raises ValueError: with the reason

@@ -12,12 +12,23 @@ from netinv_core import fields
 from netinv_core.http import versions
 from netinv_core.patterns import Budget
 from netinv_core.resource import FieldFactory
-from netinv_core.types import CellColumn, Draft, Endpoint, Field, JoinedTable, Plan, Reader, Registry, Rule, UnitOfWork
+from netinv_core.types import (
+    CellColumn,
+    Draft,
+    Endpoint,
+    Field,
+    JoinedTable,
+    Reader,
+    ReadPlan,
+    Registry,
+    Rule,
+    UnitOfWork,
+)
 from netinv_core.write import list_differences, strict_bodies
 from netinv_core.write.draft import ALL
 from netinv_extras.custom_fields.cells import cell_column
 from netinv_extras.custom_fields.models import Definitions, definitions_of, lock_choices
-from netinv_extras.custom_fields.values import MULTI_SELECT, SELECTIONS, Definition
+from netinv_extras.custom_fields.values import MULTI_SELECT, SELECTIONS, ValueDefinition
 
 NAME, COLUMN = "custom_fields", "custom_field_data"
 STORED = "_custom_field_data"  # of interface redundancy groups: the whole column, beside custom_fields
@@ -37,7 +48,7 @@ class CustomFields(fields.Field):
     def sources(self) -> Collection[str]:
         return (COLUMN,)
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         index = plan.column(place, COLUMN)
         defined = plan.batch(lambda uow, rows: dict.fromkeys(definitions_of(uow, self.label_of_type)))
         return lambda row, page: {slug: (row[index] or {}).get(slug) for slug in page.batches[defined]}
@@ -167,7 +178,7 @@ def _lock_choices(uow: UnitOfWork, defined: Definitions, drafts: Sequence[Draft]
             _cleaned(draft, {slug: definition}, draft[COLUMN], uow.pattern_budget)
 
 
-def _added(draft: Draft, field: Definition) -> set[str]:
+def _added(draft: Draft, field: ValueDefinition) -> set[str]:
     """Returns the choices of a selection field that the draft adds to those of the stored object."""
     if field.type not in SELECTIONS:
         return set()

@@ -27,12 +27,12 @@ from netinv_extras.custom_fields.values import (
     SELECT,
     TEXT,
     URL,
-    Definition,
+    ValueDefinition,
 )
 
 PREFIX = "cf_"
 COLUMN = "custom_field_data"
-Compare = Callable[[str, Any, Definition, str, str], Condition]
+Compare = Callable[[str, Any, ValueDefinition, str, str], Condition]
 _INTEGER = re.compile(r"\s*[-+]?[0-9]{1,19}\s*\Z")
 
 
@@ -53,7 +53,7 @@ def parameters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
     return cached
 
 
-def _parameter(dialect: str, name: str, field: Definition) -> Filter:
+def _parameter(dialect: str, name: str, field: ValueDefinition) -> Filter:
     """Builds the filter of a custom field. It takes one value without a lookup; with one, any of several."""
     compare, suffixes = _KINDS[field.type]
 
@@ -75,7 +75,7 @@ def _parameter(dialect: str, name: str, field: Definition) -> Filter:
     return Filter(name, apply, suffixes, single_without_lookup=True, sort_by=_sort_expression(dialect, field))
 
 
-def _sort_expression(dialect: str, field: Definition) -> Callable[[Any], Any] | None:
+def _sort_expression(dialect: str, field: ValueDefinition) -> Callable[[Any], Any] | None:
     """Returns the function from table to the SQL expression that lists are ordered by; ``None`` for lists and JSON."""
     if field.type in (MULTI_SELECT, JSON):
         return None
@@ -83,29 +83,29 @@ def _sort_expression(dialect: str, field: Definition) -> Callable[[Any], Any] | 
     return lambda table: member(dialect, table.c[COLUMN], field.slug)
 
 
-def _has_no_value(dialect: str, column: Any, field: Definition) -> Condition:
+def _has_no_value(dialect: str, column: Any, field: ValueDefinition) -> Condition:
     """Condition for a member that is missing or null."""
     return json_sql.text(dialect, column, field.slug).is_(None)
 
 
-def _is_null(dialect: str, column: Any, field: Definition) -> Condition:
+def _is_null(dialect: str, column: Any, field: ValueDefinition) -> Condition:
     """Condition for a member that is present and null. Negated text lookups exclude it, but match missing members."""
     return sa.and_(json_sql.has(dialect, column, field.slug), _has_no_value(dialect, column, field))
 
 
-def _text(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
+def _text(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
     loose = field.filter_logic != EXACT and field.type != SELECT
     name = lookup or ("icontains" if loose else "exact")
     return LOOKUPS[name](dialect, json_sql.text(dialect, column, field.slug), value)
 
 
-def _number(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
+def _number(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
     if not _INTEGER.match(value) or not -(2**63) <= int(value) < 2**63:
         raise ValueError("Enter a whole number.")
     return LOOKUPS[lookup or "exact"](dialect, json_sql.number(dialect, column, field.slug), value)
 
 
-def _date(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
+def _date(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
     try:
         day = dates.parse_date(value.strip()).isoformat()
     except ValueError:
@@ -113,15 +113,15 @@ def _date(dialect: str, column: Any, field: Definition, lookup: str, value: str)
     return LOOKUPS[lookup or "exact"](dialect, json_sql.text(dialect, column, field.slug), day)
 
 
-def _flag(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
+def _flag(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
     return json_sql.json(dialect, column, field.slug) == json_sql.encoded(lookups.convert_flag(value))
 
 
-def _contains_choice(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
+def _contains_choice(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
     return LOOKUPS["contains"](dialect, json_sql.json(dialect, column, field.slug), json_sql.encoded(value))
 
 
-def _document(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
+def _document(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
     if field.filter_logic == EXACT:
         return json_sql.equals(dialect, column, field.slug, _parsed(value))
     return LOOKUPS["icontains"](dialect, json_sql.json(dialect, column, field.slug), value)

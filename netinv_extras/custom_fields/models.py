@@ -6,7 +6,6 @@ The values are in the object's own row: the JSON column ``custom_field_data``, b
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import patterns
+from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table, unique_set
 from netinv_core.models.base import ChangeLogged, Organizational, table_of
@@ -43,10 +43,10 @@ from netinv_extras.custom_fields.values import (
     TEXT,
     TYPES,
     URL,
-    Definition,
+    ValueDefinition,
 )
 
-Definitions = Mapping[str, Definition]
+Definitions = Mapping[str, ValueDefinition]
 WITH_PATTERN = SELECTIONS | {TEXT, URL}
 MAX_PATTERN_LENGTH = 500
 _CACHE_KEY = "custom fields"
@@ -66,7 +66,7 @@ def _parse_pattern(value: Any) -> str:
 
 
 class CustomField(Organizational):
-    """User-defined field of objects of certain content types.
+    """A field that users define, of objects of certain content types.
 
     Its key in representations is ``name`` up to API version 1.3, and ``slug`` since.
     """
@@ -102,7 +102,7 @@ BOUNDS = ("validation_minimum", "validation_maximum")
 
 
 class CustomFieldChoice(ChangeLogged):
-    """Allowed value of a selection field."""
+    """A value that a selection field allows."""
 
     __tablename__ = "extras_custom_field_choice"
     __table_args__ = (unique_set("field_id", "value"),)
@@ -166,6 +166,14 @@ def name_defaults_to_slug(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 @custom_fields.rule
+def slugs_begin_with_no_hyphen(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a slug that begins with a hyphen: MariaDB has no JSON path for such a member."""
+    for draft in drafts:
+        if draft.changed("slug") and draft["slug"].startswith("-"):
+            draft.reject("slug", "Begin with a letter, a digit or an underscore.")
+
+
+@custom_fields.rule
 def type_and_keys_cannot_change(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects changes of type, slug and name, because stored values depend on them."""
     for draft in drafts:
@@ -195,7 +203,7 @@ def default_is_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     with_default = [draft for draft in drafts if draft["default"] not in (None, "")]
     choices = _choices(uow, [draft.id for draft in with_default if not draft.new and draft["type"] in SELECTIONS])
     for draft in with_default:
-        definition = Definition.of(draft, choices.get(draft.id, ()))
+        definition = ValueDefinition.of(draft, choices.get(draft.id, ()))
         try:
             draft["default"] = definition.cleaned(draft["default"], uow.pattern_budget)
         except ValueError as error:
@@ -254,7 +262,7 @@ def lock_choices(uow: UnitOfWork, slugs: Collection[str], values: Collection[str
     return locked
 
 
-@functools.cache
+@lru_cache("SQL statements", 1)
 def _select_definitions() -> Any:
     table, types = table_of(CustomField), custom_field_types
     joined = sa.select(types.c.label.label("content_type"), table).join_from(
@@ -267,9 +275,11 @@ def _load(uow: UnitOfWork) -> dict[str, Definitions]:
     """Reads all definitions, by content type and slug: one statement, and one more if there are selection fields."""
     rows = uow.execute(_select_definitions()).mappings().all()
     choices = _choices(uow, list({row["id"] for row in rows if row["type"] in SELECTIONS}))
-    definitions: dict[str, dict[str, Definition]] = {}
+    definitions: dict[str, dict[str, ValueDefinition]] = {}
     for row in rows:
-        definitions.setdefault(row["content_type"], {})[row["slug"]] = Definition.of(row, choices.get(row["id"], ()))
+        definitions.setdefault(row["content_type"], {})[row["slug"]] = ValueDefinition.of(
+            row, choices.get(row["id"], ())
+        )
     return dict(definitions)
 
 

@@ -32,7 +32,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 
 
 @dataclasses.dataclass(frozen=True)
-class Definition:
+class ValueDefinition:
     """Part of a custom field that validates values, and how forms show it.
 
     Its key in representations is ``name`` up to API version 1.3, and ``slug`` since.
@@ -53,7 +53,7 @@ class Definition:
     grouping: str = ""
 
     @classmethod
-    def of(cls, row: Any, choices: Iterable[str] = ()) -> Definition:
+    def of(cls, row: Any, choices: Iterable[str] = ()) -> ValueDefinition:
         """Returns the definition of a custom field. ``row`` is its row or a draft."""
         return cls(
             name=row["name"],
@@ -91,7 +91,7 @@ class Definition:
         return value
 
 
-def _integer(field: Definition, value: Any) -> int:
+def _integer(field: ValueDefinition, value: Any) -> int:
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole or not -(2**63) <= value < 2**63:
         raise ValueError("Value must be an integer.")
@@ -102,13 +102,13 @@ def _integer(field: Definition, value: Any) -> int:
     return int(value)
 
 
-def _boolean(field: Definition, value: Any) -> bool:
+def _boolean(field: ValueDefinition, value: Any) -> bool:
     if not isinstance(value, bool | int) or value not in (True, False):
         raise ValueError("Value must be true or false.")
     return bool(value)
 
 
-def _date(field: Definition, value: Any) -> str:
+def _date(field: ValueDefinition, value: Any) -> str:
     try:
         if not _DATE.match(value):
             raise ValueError
@@ -117,23 +117,23 @@ def _date(field: Definition, value: Any) -> str:
         raise ValueError("Date values must be in the format YYYY-MM-DD.") from None
 
 
-def _one(field: Definition, value: Any) -> str:
+def _one(field: ValueDefinition, value: Any) -> str:
     if value not in field.choices:
         raise ValueError(f"Invalid choice ({value}). Available choices are: {', '.join(field.choices)}")
     return str(value)
 
 
-def _several(field: Definition, value: Any) -> list[str]:
+def _several(field: ValueDefinition, value: Any) -> list[str]:
     if not isinstance(value, list) or any(item not in field.choices for item in value):
         raise ValueError(f"Invalid choice(s) ({value}). Available choices are: {', '.join(field.choices)}")
     return list(dict.fromkeys(value))
 
 
-def _document(field: Definition, value: Any) -> Any:
+def _document(field: ValueDefinition, value: Any) -> Any:
     return value
 
 
-_CLEANERS: dict[str, Callable[[Definition, Any], Any]] = {
+_CLEANERS: dict[str, Callable[[ValueDefinition, Any], Any]] = {
     INTEGER: _integer,
     BOOLEAN: _boolean,
     DATE: _date,

@@ -14,10 +14,11 @@ from netinv_core.errors import Invalid, error_text
 from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.read import listing
-from netinv_core.read.lookups import any_of, negated
+from netinv_core.read.lookups import MAX_TERMS, any_of, negated
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras import saved_filters
-from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, Group, Groups, groups_of
+from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, GroupDefinition, Groups, groups_of
+from netinv_extras.dynamic_groups.terms import TOO_MANY, terms_of
 
 # SQL of set operations: combines the condition of the children so far (none or one) with those of the next children.
 _OPERATIONS: Mapping[str, Callable[[Sequence[Any], Sequence[Any]], Any]] = {
@@ -32,9 +33,11 @@ def condition_of(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
 
     Only the groups are loaded, once per configuration version.
 
-    :raises Invalid: naming the group whose filter is no longer valid
+    :raises Invalid: naming the group whose filter is no longer valid; for a group that compares too many values
     """
     groups = groups_of(uow)
+    if terms_of(uow, groups, [key])[key] > MAX_TERMS:
+        raise Invalid.field("filter", TOO_MANY.format(name=groups[key].name))
     return _endpoint(uow, groups[key]), _condition(uow.without_lookups(), groups, key)
 
 
@@ -47,7 +50,7 @@ def _condition(uow: UnitOfWork, groups: Groups, key: Any) -> Any:
     return condition
 
 
-def _filter_condition(uow: UnitOfWork, group: Group) -> Any:
+def _filter_condition(uow: UnitOfWork, group: GroupDefinition) -> Any:
     try:
         return saved_filters.condition(uow, _endpoint(uow, group), group.filter)
     except Invalid as error:
@@ -55,7 +58,7 @@ def _filter_condition(uow: UnitOfWork, group: Group) -> Any:
         raise Invalid.field("filter", message) from None
 
 
-def _endpoint(uow: UnitOfWork, group: Group) -> Endpoint:
+def _endpoint(uow: UnitOfWork, group: GroupDefinition) -> Endpoint:
     endpoint = uow.registry.get(group.content_type)
     if endpoint is None:
         raise Invalid.field(

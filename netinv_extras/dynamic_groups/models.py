@@ -35,6 +35,7 @@ from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.delete import in_use
 from netinv_extras import saved_filters
 from netinv_extras.content_types import has_pages, type_label
+from netinv_extras.dynamic_groups import terms
 
 UNION, INTERSECTION, DIFFERENCE = "union", "intersection", "difference"
 OPERATORS = Choices.of((UNION, "Include (OR)"), (INTERSECTION, "Restrict (AND)"), (DIFFERENCE, "Exclude (NOT)"))
@@ -47,7 +48,7 @@ TOO_LARGE = (
 
 
 class DynamicGroup(Organizational):
-    """A group of the objects of ``content_type`` that match ``filter``; if it has child groups, their combination.
+    """A group of the objects of a content type that match a filter; if it has child groups, their combination.
 
     ``filter`` holds query parameters of the content type's list, for example ``{"status": ["active"]}``.
     """
@@ -62,7 +63,7 @@ class DynamicGroup(Organizational):
 
 
 class DynamicGroupMembership(Model):
-    """Membership of a child group in a parent group.
+    """The membership of a child group in a parent group.
 
     The children are applied by ascending ``weight``. ``operator`` is the set operation between the result so far and
     the child's members.
@@ -114,7 +115,7 @@ dynamic_group_memberships = Resource(
 
 
 @dataclasses.dataclass(frozen=True)
-class Group:
+class GroupDefinition:
     """A group for evaluation; ``children`` are pairs (operator, group id) in the order in which they are applied."""
 
     name: str
@@ -123,7 +124,7 @@ class Group:
     children: Sequence[tuple[str, Any]]
 
 
-Groups = Mapping[Any, Group]
+Groups = Mapping[Any, GroupDefinition]
 Children = Mapping[Any, Sequence[tuple[str, Any]]]
 
 
@@ -155,7 +156,10 @@ def load(uow: UnitOfWork) -> Groups:
     by_weight = sorted(memberships, key=lambda row: (row[3], names[row[1]], str(row[4])))
     for parent, child, operator, _, _ in by_weight:
         children.setdefault(parent, []).append((operator, child))
-    return {key: Group(name, label, parameters, children.get(key, ())) for key, name, label, parameters in group_rows}
+    return {
+        key: GroupDefinition(name, label, parameters, children.get(key, ()))
+        for key, name, label, parameters in group_rows
+    }
 
 
 @dynamic_groups.rule
@@ -198,6 +202,24 @@ def parents_have_no_filter(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft.reject("filter", f"{FILTER_AND_CHILDREN} Remove its child groups and try again.")
 
 
+@dynamic_groups.after_save
+def longer_filters_are_bounded(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Bounds the values that the groups of a group with a longer filter compare one by one."""
+
+    def length(draft: Draft, parameters: Any) -> int:
+        return terms.filter_terms(uow, draft["content_type"], parameters)
+
+    changed = [draft for draft in drafts if not draft.new and draft.changed("filter")]
+    longer = [draft for draft in changed if length(draft, draft["filter"]) > length(draft, draft.before["filter"])]
+    if not longer:
+        return
+    lock_configuration(uow)
+    faults = terms.faults(uow, load(uow), [draft.id for draft in longer])
+    for draft in longer:
+        if draft.id in faults:
+            draft.reject("filter", faults[draft.id])
+
+
 @dynamic_groups.before_delete
 def child_groups_are_protected(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
     """A child group can only be deleted together with its parents.
@@ -238,6 +260,16 @@ def groups_form_a_bounded_hierarchy(uow: UnitOfWork, drafts: Sequence[Draft]) ->
         else:
             children[draft["parent_group_id"]].append((draft["operator"], draft["group_id"]))
     _reject_too_large(children, changed)
+
+
+@dynamic_group_memberships.after_save
+def new_members_are_bounded(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Bounds the values that the parent of a new member, and the groups that it is within, compare one by one."""
+    parents = {draft.id: draft["parent_group_id"] for draft in drafts if draft.changed("group_id", "parent_group_id")}
+    faults = terms.faults(uow, load(uow), parents.values()) if parents else {}
+    for draft in drafts:
+        if parents.get(draft.id) in faults:
+            draft.reject("group", faults[parents[draft.id]])
 
 
 def _membership_error(groups: Groups, children: Children, draft: Draft) -> tuple[str, str] | None:

@@ -21,16 +21,22 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
+from netinv_core import child_processes
 from netinv_core.changelog.masking import without_secrets
-from netinv_core.net.ssrf import Guard, Refused, checked_addresses, own_services
-from netinv_core.net.urls import split_url
+from netinv_extras.git.contents import StoredContents
+from netinv_outgoing.ssrf import ConnectionRefused, Guard, checked_addresses, own_services
+from netinv_outgoing.urls import split_url
 
 REF = "refs/netinv/head"
 FOLDER_PREFIX = "sync-"
 STALE_SECONDS = 24 * 3600
 MAX_TOTAL_BYTES = 1 << 26
 MAX_FILES = 10_000
+TOO_MUCH = f"more than {MAX_FILES} files, or {MAX_TOTAL_BYTES >> 20} MiB,"
+MAX_ATTACHMENTS = 50_000
+CHUNK_BYTES = 1 << 24  # of contents that are read at once, and one more file
 MAX_OUTPUT_BYTES = MAX_TOTAL_BYTES + (1 << 24)  # the contents, and git's header of each file
+HEADER_BYTES = 256  # at most, of an object in the output of git
 MAX_ERROR_BYTES = 1 << 16
 MAX_MEMORY_BYTES = 1 << 31  # address space
 _BLOCK_BYTES = 512  # the unit of ulimit -f (POSIX)
@@ -80,15 +86,19 @@ class Remote:
 
 
 @dataclasses.dataclass(frozen=True)
-class Tree:
-    """Files of the commit ``head``, by path."""
+class CommitTree:
+    """Files of the commit ``head``, by path. ``left_out`` are the folders whose files are not among them."""
 
     head: str
     files: Mapping[str, bytes]
+    left_out: Sequence[str] = ()
 
 
-def fetch(settings: Mapping[str, Any], remote: Remote, folders: Sequence[str]) -> Tree:
-    """Fetches the newest commit of a branch, and returns its files below ``folders``.
+def fetch(
+    settings: Mapping[str, Any], remote: Remote, folders: Sequence[str], attachments: Sequence[str] = ()
+) -> CommitTree:
+    """Fetches the newest commit of a branch, and returns its files below ``folders``, and below each folder of
+    ``attachments`` unless they are more than :data:`MAX_ATTACHMENTS` or larger than ``netinv.git_max_size``.
 
     :raises GitError: when this fails
     """
@@ -106,9 +116,19 @@ def fetch(settings: Mapping[str, Any], remote: Remote, folders: Sequence[str]) -
         run("init", "--quiet", "--bare", ".")
         run("check-ref-format", f"refs/heads/{remote.branch}", message="The branch has a name that no branch can have.")
         fetching = ("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--")
-        run(*fetching, run.url, f"refs/heads/{remote.branch}:{REF}", max_bytes=settings["git_max_size"])
+        branch = f"refs/heads/{remote.branch}:{REF}"
+        run(*fetching, run.url, branch, max_bytes=settings["git_max_size"], fetches=True)
         head = run("rev-parse", "--verify", f"{REF}^{{commit}}").decode().strip()
-        return Tree(head, _files(run, head, folders) if folders else {})
+        if not folders:
+            return CommitTree(head, {})
+        entries = _entries(run, head, [*folders, *attachments])
+        left_out = _leave_out(entries, attachments, settings["git_max_size"])
+        contents = StoredContents(root)
+        for paths in _chunks(entries):
+            found = _contents(run, [entries[path][0] for path in paths], sum(entries[path][1] for path in paths))
+            for path, content in zip(paths, found, strict=True):
+                contents.add(path, content)
+        return CommitTree(head, contents, left_out)
 
 
 def _remove_stale(root: Path) -> None:
@@ -129,11 +149,17 @@ class _Run:
         self.url, self._environment = _access(settings, remote, folder)
 
     def __call__(
-        self, *arguments: str, stdin: bytes = b"", message: str = "", max_bytes: int = MAX_OUTPUT_BYTES
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        message: str = "",
+        max_bytes: int = MAX_OUTPUT_BYTES,
+        fetches: bool = False,
     ) -> bytes:
         """Runs a git command and returns its output.
 
         :param max_bytes: limit of its output, and of each file that it writes
+        :param fetches: whether it writes packs
         :raises GitError: with ``message`` or git's own error text when it fails, and after the timeout
         """
         program = shutil.which("git")
@@ -160,8 +186,8 @@ class _Run:
                 if process.poll() is None:
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-            if self._limit_reached(max_bytes, output):
+                    child_processes.reap(process)
+            if self._size(output, fetches=fetches) >= max_bytes:  # at which the system ends git
                 raise GitError(f"It is larger than {max_bytes >> 20} MiB.")
             errors.seek(0)
             if process.returncode:
@@ -172,11 +198,10 @@ class _Run:
     def _file(self) -> IO[bytes]:
         return tempfile.TemporaryFile(dir=self._folder)
 
-    def _limit_reached(self, max_bytes: int, output: IO[bytes]) -> bool:
-        """True when the output or a fetched pack has the maximum size, at which the system ends git."""
-        packs = Path(self._folder, "objects", "pack")
-        sizes = [os.fstat(output.fileno()).st_size, *(file.stat().st_size for file in packs.glob("*"))]
-        return max(sizes) >= max_bytes
+    def _size(self, output: IO[bytes], *, fetches: bool) -> int:
+        """The size of the output, or of a fetched pack that is larger."""
+        packs = Path(self._folder, "objects", "pack").glob("*") if fetches else ()
+        return max([os.fstat(output.fileno()).st_size, *(file.stat().st_size for file in packs)])
 
     def _error_text(self, errors: bytes) -> str:
         text = " ".join(errors.decode("utf-8", "replace").replace("fatal: ", "").split())
@@ -229,34 +254,70 @@ def _addresses(settings: Mapping[str, Any], host: str, port: int) -> list[str]:
     guard = Guard(settings["git_allow"], "netinv.git_allow", own_services(settings))
     try:
         entries = checked_addresses(guard, host, port)
-    except Refused as error:
+    except ConnectionRefused as error:
         raise GitError(str(error)) from None
     except (OSError, UnicodeError):
         raise GitError("The name of the host cannot be resolved.") from None
     return list(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in entries))
 
 
-def _files(run: _Run, head: str, folders: Sequence[str]) -> dict[str, bytes]:
-    """Reads the regular files below some folders of a commit, by path.
-
-    :raises GitError: when there are too many, or they are too large
-    """
-    entries: dict[str, tuple[str, int]] = {}  # name of the object and its size, by path
+def _entries(run: _Run, head: str, folders: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """Lists the regular files below some folders of a commit: name of the object and its size, by path."""
+    entries: dict[str, tuple[str, int]] = {}
     for entry in run("ls-tree", "-r", "-z", "-l", "--full-tree", head, "--", *folders).split(b"\0"):
         kind, _, path = entry.partition(b"\t")
         if kind.startswith(b"100"):  # no links, no submodules
             _, _, name, size = kind.decode().split()
             entries[path.decode("utf-8", "replace")] = name, int(size)
-    if len(entries) > MAX_FILES or sum(size for _, size in entries.values()) > MAX_TOTAL_BYTES:
-        raise GitError(f"It holds more than {MAX_FILES} files, or {MAX_TOTAL_BYTES >> 20} MiB, of contents.")
-    contents = _contents(run, [name for name, _ in entries.values()])
-    return dict(zip(entries, contents, strict=True))
+    return entries
 
 
-def _contents(run: _Run, names: Sequence[str]) -> Iterator[bytes]:
-    """Yields the contents of Git objects in order, parsed from the output of ``git cat-file --batch``."""
+def _leave_out(entries: dict[str, tuple[str, int]], attachments: Sequence[str], max_bytes: int) -> list[str]:
+    """Removes the files of attachments that are more than the limits allow; returns their folders.
+
+    :raises GitError: when there are too many other files, or they are too large
+    """
+    sizes: dict[str, list[int]] = {}
+    for path, (_, size) in entries.items():
+        folder = path.partition("/")[0]
+        sizes.setdefault(folder if folder in attachments else "", []).append(size)
+    taken = sizes.pop("", [])
+    count, total = len(taken), sum(taken)
+    if count > MAX_FILES or total > MAX_TOTAL_BYTES:
+        raise GitError(f"It holds {TOO_MUCH} of contents.")
+    left_out = []
+    count, total = 0, 0
+    for folder, of_folder in sorted(sizes.items()):
+        if count + len(of_folder) > MAX_ATTACHMENTS or total + sum(of_folder) > max_bytes:
+            left_out.append(folder)
+        else:
+            count, total = count + len(of_folder), total + sum(of_folder)
+    for path in [path for path in entries if path.partition("/")[0] in left_out]:
+        del entries[path]
+    return left_out
+
+
+def _chunks(entries: Mapping[str, tuple[str, int]]) -> Iterator[list[str]]:
+    """Yields the paths in groups of :data:`CHUNK_BYTES`; a larger file ends its group."""
+    paths: list[str] = []
+    total = 0
+    for path, (_, size) in entries.items():
+        paths.append(path)
+        total += size
+        if total >= CHUNK_BYTES:
+            yield paths
+            paths, total = [], 0
+    if paths:
+        yield paths
+
+
+def _contents(run: _Run, names: Sequence[str], size: int) -> Iterator[bytes]:
+    """Yields the contents of Git objects, of some size together, in order: parsed from the output of ``git cat-file
+    --batch``.
+    """
     names_text = "".join(f"{name}\n" for name in names)
-    output = run("cat-file", "--batch", stdin=names_text.encode()) if names else b""
+    max_bytes = size + HEADER_BYTES * (len(names) + 1)
+    output = run("cat-file", "--batch", stdin=names_text.encode(), max_bytes=max_bytes)
     position = 0
     for _ in names:
         end = output.index(b"\n", position)

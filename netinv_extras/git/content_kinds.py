@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from netinv_extras.git import files as git_files
 from netinv_extras.git.contexts import import_contexts
-from netinv_extras.git.files import Fault
+from netinv_extras.git.files import FileFault
 from netinv_extras.git.owned_objects import OwnedObjectSync, documents, reject_unknown_members
 from netinv_extras.git.sync import ContentKind, Files, Sync
 from netinv_extras.templates.export_templates import EXTENSION
@@ -27,10 +27,10 @@ def import_schemas(sync: Sync, files: Files) -> None:
             reject_unknown_members(document, ("name", "slug", "description"))
             body = {"name": document.stem, "description": "", **document.metadata}
             if "data_schema" not in document.data:
-                raise Fault("it has no data_schema")
+                raise FileFault("it has no data_schema")
             data_schema = document.data["data_schema"]
             objects.add(document.path, {**body, "name": str(body["name"]), "data_schema": data_schema})
-        except Fault as error:
+        except FileFault as error:
             objects.refuse(document.path, str(error))
     objects.write()
 
@@ -46,7 +46,7 @@ def import_templates(sync: Sync, files: Files) -> None:
         try:
             body = {"name": name, "content_type": f"{app}.{model}".lower(), "template_code": git_files.text(content)}
             objects.add(path, {**body, **_file_type(name)})
-        except Fault as error:
+        except FileFault as error:
             objects.refuse(path, str(error))
     objects.write()
 

@@ -22,11 +22,11 @@ from netinv_core.write.differing import differing
 from netinv_extras.config_contexts.merge import LOCAL
 from netinv_extras.config_contexts.models import NOT_AN_OBJECT
 from netinv_extras.config_contexts.schemas import ConfigContextSchema
-from netinv_extras.git.files import Fault
+from netinv_extras.git.files import FileFault
 from netinv_extras.git.models import local_contexts
 from netinv_extras.git.owned_objects import (
     METADATA,
-    Document,
+    OwnedDocument,
     OwnedObjectSync,
     documents,
     reject_unknown_members,
@@ -49,14 +49,14 @@ def import_contexts(sync: Sync, files: Files) -> None:
         for endpoint in registry.endpoints.values()
         if LOCAL in endpoint.table.c
     }
-    local: dict[Endpoint, list[Document]] = {endpoint: [] for endpoint in endpoints.values()}
+    local: dict[Endpoint, list[OwnedDocument]] = {endpoint: [] for endpoint in endpoints.values()}
     for document in documents(files, contexts.refuse):
         if len(document.folders) == 1 and document.folders[0] in endpoints:
             local[endpoints[document.folders[0]]].append(document)
             continue
         try:
             contexts.add(document.path, _context(registry, document, schemas))
-        except Fault as error:
+        except FileFault as error:
             contexts.refuse(document.path, str(error))
     contexts.write()
     for endpoint, of_model in local.items():
@@ -71,7 +71,7 @@ def _schemas(sync: Sync) -> dict[str, str]:
     return {row.name: str(row.id) for row in rows}
 
 
-def _schema(document: Document, schemas: Mapping[str, str]) -> str | None:
+def _schema(document: OwnedDocument, schemas: Mapping[str, str]) -> str | None:
     """Returns the id of the schema that a file names, or ``None`` when it names none.
 
     :raises Fault: for an unknown name
@@ -82,11 +82,11 @@ def _schema(document: Document, schemas: Mapping[str, str]) -> str | None:
     if name is None:
         return None
     if str(name) not in schemas:
-        raise Fault(f"there is no config context schema called {name}")
+        raise FileFault(f"there is no config context schema called {name}")
     return schemas[str(name)]
 
 
-def _context(registry: Registry, document: Document, schemas: Mapping[str, str]) -> dict[str, Any]:
+def _context(registry: Registry, document: OwnedDocument, schemas: Mapping[str, str]) -> dict[str, Any]:
     """Returns the body of the config context of a file.
 
     :raises Fault: for unknown members, scopes and schemas
@@ -99,7 +99,7 @@ def _context(registry: Registry, document: Document, schemas: Mapping[str, str])
         scope = document.folders[0]
         if len(document.folders) > 1 or scope not in scopes:
             folders = "/".join(document.folders)
-            raise Fault(f"nothing is limited by {folders}: the folders are {', '.join(sorted(scopes))}")
+            raise FileFault(f"nothing is limited by {folders}: the folders are {', '.join(sorted(scopes))}")
         items[scope] = [*items[scope], document.stem]
     members = {name: value for name, value in document.metadata.items() if name in _DEFAULTS}
     return {
@@ -118,7 +118,7 @@ def _scope_references(field: fields.ToMany, values: Any) -> list[Any]:
     :raises Fault: when ``values`` is not a list of references
     """
     if not isinstance(values, list):
-        raise Fault(f"{METADATA}: {field.name} is not a list")
+        raise FileFault(f"{METADATA}: {field.name} is not a list")
     return [_reference(field, item) for item in values]
 
 
@@ -128,7 +128,7 @@ def _reference(field: fields.ToMany, item: Any) -> Any:
     if field.by is not None:
         value = item.get(field.by) if isinstance(item, dict) else item
         if not isinstance(value, str):
-            raise Fault(f"{METADATA}: {field.name} are named by {field.by}")
+            raise FileFault(f"{METADATA}: {field.name} are named by {field.by}")
         return value
     if isinstance(item, dict):
         return item
@@ -149,7 +149,7 @@ class _LocalContextSync:
         self.sync, self.endpoint, self.schemas, self.keep = sync, endpoint, schemas, keep
         self.uow, self.table = sync.uow, endpoint.table
 
-    def write(self, documents: Sequence[Document]) -> None:
+    def write(self, documents: Sequence[OwnedDocument]) -> None:
         """Sets the data of the objects that files are named after. Removes data whose file is gone."""
         owned = self._owned()
         rows = self._locked_rows({document.stem for document in documents}, owned)
@@ -161,9 +161,9 @@ class _LocalContextSync:
             try:
                 key = self._object(document, keys_by_name, rows, owned)
                 if key in bodies:
-                    raise Fault(f"{bodies[key][0]} is for the same object")
+                    raise FileFault(f"{bodies[key][0]} is for the same object")
                 bodies[key] = document.path, {LOCAL: document.data, SCHEMA: _schema(document, self.schemas)}
-            except Fault as error:
+            except FileFault as error:
                 self.keep = True
                 self.sync.report.refuse(document.path, str(error))
         self._set(bodies, rows, owned)
@@ -185,7 +185,7 @@ class _LocalContextSync:
         return {row["id"]: dict(row) for row in rows}
 
     def _object(
-        self, document: Document, keys_by_name: Mapping[str, list[Any]], rows: Mapping[Any, Any], owned: set[Any]
+        self, document: OwnedDocument, keys_by_name: Mapping[str, list[Any]], rows: Mapping[Any, Any], owned: set[Any]
     ) -> Any:
         """Returns the id of the object that a file is named after.
 
@@ -194,11 +194,11 @@ class _LocalContextSync:
         reject_unknown_members(document, _SCHEMA_NAMES)
         keys = keys_by_name.get(document.stem, [])
         if len(keys) != 1:
-            raise Fault(f"there are {len(keys) or 'no'} {self.endpoint.plural} called {document.stem}")
+            raise FileFault(f"there are {len(keys) or 'no'} {self.endpoint.plural} called {document.stem}")
         if not isinstance(document.data, dict):
-            raise Fault(NOT_AN_OBJECT)
+            raise FileFault(NOT_AN_OBJECT)
         if rows[keys[0]][LOCAL] is not None and keys[0] not in owned:
-            raise Fault(ALREADY_SET.format(document.stem))
+            raise FileFault(ALREADY_SET.format(document.stem))
         return keys[0]
 
     def _set(

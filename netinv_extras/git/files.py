@@ -21,7 +21,7 @@ _YAML = (".yaml", ".yml")
 SUFFIXES = (".json", *_YAML)
 
 
-class Fault(ValueError):
+class FileFault(ValueError):
     """Error in a file; its text is the reason that a report shows."""
 
 
@@ -31,14 +31,14 @@ def text(content: bytes) -> str:
     :raises Fault: when it is not UTF-8 or too long
     """
     if len(content) > MAX_FILE_BYTES:
-        raise Fault(f"it is larger than {MAX_FILE_BYTES} bytes")
+        raise FileFault(f"it is larger than {MAX_FILE_BYTES} bytes")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Fault(f"it is not UTF-8: byte {error.start + 1}") from None
+        raise FileFault(f"it is not UTF-8: byte {error.start + 1}") from None
 
 
-class Reader:
+class DataFileReader:
     """Reads the data files of one kind of contents, whose values are bounded in total."""
 
     def __init__(self) -> None:
@@ -55,13 +55,13 @@ class Reader:
             converter = _JsonConverter(min(MAX_VALUES, self._remaining))
             value = converter.convert(value)
         except orjson.JSONDecodeError as error:
-            raise Fault(f"it is not JSON: {error}") from None
-        except Fault:
+            raise FileFault(f"it is not JSON: {error}") from None
+        except FileFault:
             raise
         except ValueError as error:
-            raise Fault(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
+            raise FileFault(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
         except RecursionError:
-            raise Fault(TOO_DEEP) from None
+            raise FileFault(TOO_DEEP) from None
         self._remaining -= converter.count
         return value
 
@@ -91,7 +91,7 @@ class _JsonConverter:
         self.count += 1
         if self.count > self._limit:
             in_total = f"it and the files before it hold more than {MAX_VALUES_OF_KIND} values"
-            raise Fault(TOO_MANY if self._limit == MAX_VALUES else in_total)
+            raise FileFault(TOO_MANY if self._limit == MAX_VALUES else in_total)
         if isinstance(value, dict):
             return {self._name(name): self.convert(item) for name, item in value.items()}
         if isinstance(value, list):
@@ -99,13 +99,13 @@ class _JsonConverter:
         if isinstance(value, datetime.date):  # also a datetime
             return value.isoformat()
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
-            raise Fault(TOO_LARGE)
+            raise FileFault(TOO_LARGE)
         if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
             return value
-        raise Fault(f"it holds a value that JSON has no form for: {type(value).__name__}")
+        raise FileFault(f"it holds a value that JSON has no form for: {type(value).__name__}")
 
     @staticmethod
     def _name(name: Any) -> str:
         if isinstance(name, str | int) and not isinstance(name, bool):
             return str(name)
-        raise Fault(f"a mapping names a member by something else than text: {name}")
+        raise FileFault(f"a mapping names a member by something else than text: {name}")

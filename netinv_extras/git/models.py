@@ -35,7 +35,6 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.models.types import Chars, Json, LongText, Timestamp
-from netinv_core.net.urls import split_url
 from netinv_core.read import filters
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.tasks import queue as task_queue
@@ -46,6 +45,7 @@ from netinv_core.write.system_update import system_update
 from netinv_extras.config_contexts.merge import LOCAL
 from netinv_extras.git.sync import LABEL, content_kinds
 from netinv_extras.secrets import SecretsGroup
+from netinv_outgoing.urls import split_url
 
 SYNC = "sync_repositories"  # name of the worker's task
 OVERLAP = (
@@ -59,7 +59,7 @@ HOST_CHANGED = "The URL leads to another host than the one this token was given 
 
 
 class GitRepository(Primary):
-    """Branch of a remote Git repository. ``current_head`` is the commit of the last successful sync."""
+    """A branch of a remote Git repository. ``current_head`` is the commit of the last successful sync."""
 
     __tablename__ = "extras_git_repository"
 
@@ -217,8 +217,8 @@ def remote_url_is_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         if scheme not in protocols:
             prefixes = ", ".join(f"{name}://" for name in protocols)
             draft.reject("remote_url", f"The URL must begin with one of: {prefixes}.")
-        elif scheme == "file" and host != "localhost":
-            draft.reject("remote_url", "The URL of a file begins with file://localhost/.")
+        elif scheme == "file" and host not in (None, "localhost"):
+            draft.reject("remote_url", "The URL of a file begins with file:///.")
         elif ":" in user or (user and scheme != "ssh"):
             draft.reject("remote_url", NO_CREDENTIALS)
 

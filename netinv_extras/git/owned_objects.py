@@ -18,7 +18,7 @@ from netinv_core.db.engine import lock_rows
 from netinv_core.write import delete, save
 from netinv_core.write.differing import differing
 from netinv_extras.git import files as git_files
-from netinv_extras.git.files import Fault
+from netinv_extras.git.files import FileFault
 from netinv_extras.git.sync import CREATED, DELETED, LABEL, UNCHANGED, UPDATED, Files, Sync
 
 METADATA = "_metadata"
@@ -119,7 +119,7 @@ class OwnedObjectSync:
 
 
 @dataclasses.dataclass(frozen=True)
-class Document:
+class OwnedDocument:
     """JSON object of a file.
 
     ``metadata`` is its member ``_metadata``, ``data`` the rest. ``folders`` are those between the folder of the kind
@@ -133,12 +133,12 @@ class Document:
     stem: str
 
 
-def documents(files: Files, refuse: Callable[[str, str], None]) -> Iterator[Document]:
+def documents(files: Files, refuse: Callable[[str, str], None]) -> Iterator[OwnedDocument]:
     """Yields the objects of JSON and YAML files in the order of their paths; a file may hold a list of objects.
 
     :param refuse: called with path and reason for a wrong file
     """
-    reader = git_files.Reader()
+    reader = git_files.DataFileReader()
     for path, content in sorted(files.items()):
         location = PurePosixPath(path)
         if location.suffix not in git_files.SUFFIXES:
@@ -147,20 +147,20 @@ def documents(files: Files, refuse: Callable[[str, str], None]) -> Iterator[Docu
             value = reader.document(path, content)
             for item in value if isinstance(value, list) else [value]:
                 if not isinstance(item, dict):
-                    raise Fault("it is not in object form")
+                    raise FileFault("it is not in object form")
                 metadata = item.pop(METADATA, {})
                 if not isinstance(metadata, dict):
-                    raise Fault(f"{METADATA} is not in object form")
-                yield Document(path, metadata, item, location.parts[1:-1], location.stem)
-        except Fault as error:
+                    raise FileFault(f"{METADATA} is not in object form")
+                yield OwnedDocument(path, metadata, item, location.parts[1:-1], location.stem)
+        except FileFault as error:
             refuse(path, str(error))
 
 
-def reject_unknown_members(document: Document, allowed: Iterable[str]) -> None:
+def reject_unknown_members(document: OwnedDocument, allowed: Iterable[str]) -> None:
     """Checks that the metadata has only known members.
 
     :raises Fault: naming the others
     """
     unknown = sorted(document.metadata.keys() - set(allowed))
     if unknown:
-        raise Fault(f"{METADATA} has members that nothing is known of: {', '.join(unknown)}")
+        raise FileFault(f"{METADATA} has members that nothing is known of: {', '.join(unknown)}")

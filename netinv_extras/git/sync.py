@@ -19,14 +19,19 @@ Files = Mapping[str, bytes]  # contents by path
 
 
 @dataclasses.dataclass
-class Report:
-    """Outcomes of a sync: number of objects by outcome, the changed objects, and the refused files."""
+class SyncReport:
+    """Outcomes of a sync: number of objects by outcome, the changed objects, and the refused files.
+
+    ``notes`` tell what else became of files that are not refused.
+    """
 
     counts: dict[str, int] = dataclasses.field(
         default_factory=lambda: dict.fromkeys((CREATED, UPDATED, DELETED, UNCHANGED), 0)
     )
     objects: list[dict[str, str]] = dataclasses.field(default_factory=list)
     refused: list[dict[str, str]] = dataclasses.field(default_factory=list)
+    notes: list[dict[str, str]] = dataclasses.field(default_factory=list)
+    refused_count: int = 0
 
     def record(self, label: str, name: str, outcome: str) -> None:
         """Counts an object, and lists it unless it is unchanged."""
@@ -35,13 +40,19 @@ class Report:
             self.objects.append({"object_type": label, "name": name, "outcome": outcome})
 
     def refuse(self, path: str, reason: str) -> None:
-        """Lists a refused file with the reason."""
+        """Counts a refused file, and lists it with the reason."""
+        self.refused_count += 1
         if len(self.refused) < MAX_REPORTED:
             self.refused.append({"file": path, "reason": reason})
 
+    def note(self, path: str, text: str) -> None:
+        """Lists a note on a file or folder."""
+        if len(self.notes) < MAX_REPORTED:
+            self.notes.append({"file": path, "note": text})
+
     def as_json(self) -> dict[str, Any]:
         """Returns the report in the form that is stored and shown."""
-        return {**self.counts, "objects": self.objects, "refused": self.refused}
+        return {**self.counts, "objects": self.objects, "refused": self.refused, "notes": self.notes}
 
 
 @dataclasses.dataclass
@@ -50,7 +61,7 @@ class Sync:
 
     uow: UnitOfWork
     repository: Mapping[str, Any]
-    report: Report = dataclasses.field(default_factory=Report)
+    report: SyncReport = dataclasses.field(default_factory=SyncReport)
 
     @property
     def owner(self) -> dict[str, str]:
@@ -72,12 +83,14 @@ class ContentKind:
     """Kind of contents that a repository may provide.
 
     ``title`` names it for users. ``folder`` holds its files. ``import_files`` writes the objects of these files; called
-    without files it deletes the objects of former ones.
+    without files it deletes the objects of former ones. ``attachments`` is a folder of files beside them, such as
+    pictures: they are left out, and the report says so, when they are too many or too large.
     """
 
     title: str
     folder: str
     import_files: Callable[[Sync, Files], None]
+    attachments: str = ""
 
 
 def content_kinds(registry: Registry) -> dict[str, ContentKind]:

@@ -14,7 +14,7 @@ from netinv_core.models.base import now, table_of
 from netinv_core.read import listing
 from netinv_extras.git import models as git_models
 from netinv_extras.git.models import GitSync
-from netinv_extras.git.sync import Report
+from netinv_extras.git.sync import SyncReport
 
 QUEUED, RUNNING, SUCCEEDED, INCOMPLETE, FAILED = STATES = ("queued", "running", "succeeded", "incomplete", "failed")
 _sync = table_of(GitSync)
@@ -34,6 +34,7 @@ _OUTCOME = {
         **dict.fromkeys(("created", "updated", "deleted", "unchanged"), _COUNT),
         "objects": _TEXT_OBJECTS,
         "refused": _TEXT_OBJECTS,
+        "notes": _TEXT_OBJECTS,
     },
 }
 
@@ -58,7 +59,7 @@ def show(request: Request) -> dict[str, Any]:
     row = uow.execute(sa.select(_sync).where(_sync.c.repository_id == request.context.key)).mappings().one()
     request_data = {"state": _state(row), "requested": row["wanted"], "requested_by": row["user_name"]}
     last = {name: row[name] for name in ("started", "finished", "head", "error")}
-    return {**request_data, **last, **(row["report"] or Report().as_json())}
+    return {**request_data, **last, **SyncReport().as_json(), **(row["report"] or {})}
 
 
 def _state(row: Mapping[str, Any]) -> str:

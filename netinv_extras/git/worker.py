@@ -29,9 +29,10 @@ from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras import secrets
-from netinv_extras.git.client import GitError, Remote, Tree, fetch
+from netinv_extras.git.client import MAX_ATTACHMENTS, CommitTree, GitError, Remote, fetch
+from netinv_extras.git.contents import Below
 from netinv_extras.git.models import GitRepository, GitSync
-from netinv_extras.git.sync import Report, Sync, content_kinds
+from netinv_extras.git.sync import Sync, SyncReport, content_kinds
 from netinv_extras.secrets import Secret, SecretError, SecretsGroupAssociation
 
 log = logging.getLogger(__name__)
@@ -42,12 +43,12 @@ Row = Mapping[str, Any]
 _repository, _sync = table_of(GitRepository), table_of(GitSync)
 
 
-class _LeaseLost(Exception):
+class _SyncLeaseLost(Exception):
     """The lease ended before the work, or the repository was deleted."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Claimed:
+class ClaimedSync:
     """A claimed sync: its row, and that of its repository."""
 
     sync: Row
@@ -94,7 +95,7 @@ def _leases(engine: Engine, registry: Registry) -> Leases:
     return Leases(engine, registry.dialect, _sync, "repository_id")
 
 
-def _claim(engine: Engine, registry: Registry) -> Claimed | None:
+def _claim(engine: Engine, registry: Registry) -> ClaimedSync | None:
     """Claims the sync that was requested first, or returns None."""
     leases = _leases(engine, registry)
     lease = datetime.timedelta(seconds=registry.settings["git_timeout"] + LEASE_SECONDS)
@@ -107,10 +108,10 @@ def _claim(engine: Engine, registry: Registry) -> Claimed | None:
         ((key, claim),) = claims
         row = connection.execute(sa.select(_sync).where(_sync.c.repository_id == key)).mappings().one()
         repository = connection.execute(sa.select(_repository).where(_repository.c.id == key)).mappings().one()
-        return Claimed(dict(row), dict(repository), claim)
+        return ClaimedSync(dict(row), dict(repository), claim)
 
 
-def _work(engine: Engine, registry: Registry, claimed: Claimed) -> None:
+def _work(engine: Engine, registry: Registry, claimed: ClaimedSync) -> None:
     """Fetches a repository, imports its files and records the outcome, including any error."""
     name = claimed.repository["name"]
     try:
@@ -119,7 +120,7 @@ def _work(engine: Engine, registry: Registry, claimed: Claimed) -> None:
         text = "repository %s synced at %s: %s, %d files refused"
         log.info(text, name, tree.head, report.counts, len(report.refused))
         return
-    except _LeaseLost:
+    except _SyncLeaseLost:
         log.info("the sync of repository %s was taken over, or the repository deleted", name)
         return
     except (GitError, SecretError) as error:
@@ -135,7 +136,7 @@ def _work(engine: Engine, registry: Registry, claimed: Claimed) -> None:
 # -- fetching
 
 
-def _fetched(engine: Engine, registry: Registry, repository: Row) -> Tree:
+def _fetched(engine: Engine, registry: Registry, repository: Row) -> CommitTree:
     """Fetches the repository's files of all kinds that it provides.
 
     :raises GitError: when the fetch fails
@@ -144,8 +145,13 @@ def _fetched(engine: Engine, registry: Registry, repository: Row) -> Tree:
     with session_factory(engine)() as session:
         username, token = _credentials(registry, session, repository)
     kinds = content_kinds(registry)
-    folders = [kind.folder for label, kind in kinds.items() if label in repository["provided_contents"]]
-    return fetch(registry.settings, Remote(repository["remote_url"], repository["branch"], username, token), folders)
+    provided = [kind for label, kind in kinds.items() if label in repository["provided_contents"]]
+    return fetch(
+        registry.settings,
+        Remote(repository["remote_url"], repository["branch"], username, token),
+        [kind.folder for kind in provided],
+        [kind.attachments for kind in provided if kind.attachments],
+    )
 
 
 def _credentials(registry: Registry, session: Session, repository: Row) -> tuple[str, str]:
@@ -183,7 +189,7 @@ def _of_group(registry: Registry, session: Session, repository: Row) -> tuple[st
 # -- import
 
 
-def _import_tree(engine: Engine, registry: Registry, claimed: Claimed, tree: Tree) -> Report:
+def _import_tree(engine: Engine, registry: Registry, claimed: ClaimedSync, tree: CommitTree) -> SyncReport:
     """Imports the files and records the repository's head and the outcome, in one transaction with retries.
 
     :raises _LeaseLost: when the claim was lost
@@ -203,20 +209,22 @@ def _import_tree(engine: Engine, registry: Registry, claimed: Claimed, tree: Tre
     raise AssertionError("unreachable")
 
 
-def _carry_out(uow: UnitOfWork, claimed: Claimed, tree: Tree) -> Report:
+def _carry_out(uow: UnitOfWork, claimed: ClaimedSync, tree: CommitTree) -> SyncReport:
     # Lock order: the repository before its sync, as in changes and deletions of repositories.
     selected = sa.select(_repository).where(_repository.c.id == claimed.repository["id"])
     row = uow.execute(lock_rows(selected)).mappings().first()
     held = uow.execute(lock_rows(sa.select(_sync.c.repository_id).where(claimed.mine))).scalar()
     if row is None or held is None:
-        raise _LeaseLost()
+        raise _SyncLeaseLost()
     work = Sync(uow, dict(row))
     for label, kind in content_kinds(uow.registry).items():
         provided = label in claimed.repository["provided_contents"]
-        files = {
-            path: content for path, content in tree.files.items() if provided and path.startswith(f"{kind.folder}/")
-        }
-        kind.import_files(work, files)
+        folders = (f"{kind.folder}/", f"{kind.attachments or kind.folder}/")
+        kind.import_files(work, Below(tree.files, folders if provided else ()))
+    for folder in tree.left_out:
+        most = uow.registry.settings["git_max_size"] >> 20
+        reason = f"its files are left out: more than {MAX_ATTACHMENTS:,}, or larger than {most} MiB together"
+        work.report.refuse(f"{folder}/", f"{reason} (netinv.git_max_size)")
     system_update(uow, uow.registry.of_model(GitRepository), {row["id"]: {"current_head": tree.head}})
     outcome = {"head": tree.head, "error": "", "report": work.report.as_json()}
     uow.execute(sa.update(_sync).where(claimed.mine).values(**claimed.done(), **outcome))

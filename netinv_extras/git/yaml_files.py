@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from netinv_extras.git.files import MAX_DEPTH, MAX_NUMBER_LENGTH, MAX_VALUES, TOO_DEEP, TOO_LARGE, TOO_MANY, Fault
+from netinv_extras.git.files import MAX_DEPTH, MAX_NUMBER_LENGTH, MAX_VALUES, TOO_DEEP, TOO_LARGE, TOO_MANY, FileFault
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -21,9 +21,9 @@ def load(source: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f"line {mark.line + 1}: " if mark else ""
-        raise Fault(f"it is not YAML: {line}{error.problem or error.context}") from None
+        raise FileFault(f"it is not YAML: {line}{error.problem or error.context}") from None
     except yaml.YAMLError as error:
-        raise Fault(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
+        raise FileFault(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
 
 
 def _bounded(source: str) -> Any:
@@ -34,9 +34,9 @@ def _bounded(source: str) -> Any:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > MAX_DEPTH:
-            raise Fault(TOO_DEEP)
+            raise FileFault(TOO_DEEP)
         if count > 2 * MAX_VALUES:  # a member has a name and a value
-            raise Fault(TOO_MANY)
+            raise FileFault(TOO_MANY)
     return yaml.load(source, _BoundedLoader)  # noqa: S506 - a safe loader
 
 
@@ -49,12 +49,12 @@ class _BoundedLoader(_Loader):  # type: ignore[misc]
         super().flatten_mapping(node)
         self.merged += len(node.value)
         if self.merged > 2 * MAX_VALUES:
-            raise Fault(TOO_MANY)
+            raise FileFault(TOO_MANY)
 
     def construct_bounded_int(self, node: Any) -> int:
         """Converts an integer. In base 60 (YAML 1.1: ``190:20:30``) this takes time quadratic in the length."""
         if len(node.value) > MAX_NUMBER_LENGTH:
-            raise Fault(TOO_LARGE)
+            raise FileFault(TOO_LARGE)
         return int(self.construct_yaml_int(node))
 
 

@@ -32,11 +32,11 @@ from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.errors import Denied, Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
-from netinv_core.read.plan import Plan
+from netinv_core.read.plan import ReadPlan
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.graphql.answer_sizes import AnswerSizes
 from netinv_extras.graphql.arguments import WHOLE, NestedSlice, parameters_of, slice_of
-from netinv_extras.graphql.schema import Schema
+from netinv_extras.graphql.schema import GraphqlSchema
 from netinv_extras.graphql.types import (
     ForeignKeyMember,
     GenericMember,
@@ -55,7 +55,7 @@ Representation = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
-class Selection:
+class SelectedField:
     """A selected field: its name in the response, its member (``None`` for ``__typename``), its nodes in the query."""
 
     name: str
@@ -72,7 +72,7 @@ class Executor:
     def __init__(
         self,
         uow: UnitOfWork,
-        schema: Schema,
+        schema: GraphqlSchema,
         fragments: Mapping[str, FragmentDefinitionNode],
         variables: VariableValues,
         max_objects: int,
@@ -168,13 +168,13 @@ class Executor:
         if conditions is None or not keys:
             return {}
         fields = self._selected_fields(endpoint, selections)
-        rows = self._plan(endpoint, fields).fetch(self.uow, keys, conditions)
+        rows = self._plan(endpoint, fields).fetch(self.uow, keys, conditions, bounded=True)
         self._count(len(rows))
         representations = self._represent(endpoint, fields, [raw for _, raw in rows], path)
         return dict(zip([key for key, _ in rows], representations, strict=True))
 
     def _represent(
-        self, endpoint: Endpoint, fields: Sequence[Selection], raw_objects: Sequence[RawObject], path: Path
+        self, endpoint: Endpoint, fields: Sequence[SelectedField], raw_objects: Sequence[RawObject], path: Path
     ) -> list[Representation]:
         """Returns the representations of objects that were read, with the objects of the next level."""
         representations: list[Representation] = [{} for _ in raw_objects]
@@ -188,7 +188,7 @@ class Executor:
         return representations
 
     def _values(
-        self, endpoint: Endpoint, field: Selection, raw_objects: Sequence[RawObject], path: Path
+        self, endpoint: Endpoint, field: SelectedField, raw_objects: Sequence[RawObject], path: Path
     ) -> Sequence[Any]:
         """Returns the value of one selected field for each object."""
         member = field.member
@@ -237,7 +237,7 @@ class Executor:
         return [targets.get(raw[label], {}).get(raw[key]) for raw in raw_objects]
 
     def _lists(
-        self, endpoint: Endpoint, field: Selection, owners: Sequence[Any], path: Path
+        self, endpoint: Endpoint, field: SelectedField, owners: Sequence[Any], path: Path
     ) -> dict[Any, list[Representation]]:
         """Returns the related objects of each owner, in the order of their resource's list.
 
@@ -268,7 +268,7 @@ class Executor:
     def _sliced(
         self,
         member: RelationMember,
-        fields: Sequence[Selection],
+        fields: Sequence[SelectedField],
         owners: Sequence[Any],
         conditions: Sequence[Any],
         window: NestedSlice,
@@ -291,17 +291,20 @@ class Executor:
         if self.max_objects:
             statement = statement.limit(inlined_int("most", self.max_objects + 1))
         rows = self.uow.execute(statement, {"keys": list(owners)}).all()
-        targets = dict(self._plan(member.target, fields).fetch(self.uow, distinct(key for _, key in rows)))
+        keys_of_targets = distinct(key for _, key in rows)
+        targets = dict(self._plan(member.target, fields).fetch(self.uow, keys_of_targets, bounded=True))
         return [(owner_id, targets[key]) for owner_id, key in rows if key in targets]
 
     # -- plans and conditions
 
-    def _selected_fields(self, endpoint: Endpoint, selections: Selections) -> list[Selection]:
+    def _selected_fields(self, endpoint: Endpoint, selections: Selections) -> list[SelectedField]:
         members = self.schema.members[endpoint.label]
         collected = self.collect(self.schema.types[endpoint.label], selections)
-        return [Selection(name, members.get(nodes[0].name.value), nodes) for name, nodes in collected.items()]
+        return [SelectedField(name, members.get(nodes[0].name.value), nodes) for name, nodes in collected.items()]
 
-    def _plan(self, endpoint: Endpoint, selected: Sequence[Selection], relation: RelationMember | None = None) -> Plan:
+    def _plan(
+        self, endpoint: Endpoint, selected: Sequence[SelectedField], relation: RelationMember | None = None
+    ) -> ReadPlan:
         """Returns the read plan of the selected fields by ids of the objects, or by those of the relation's owners.
 
         Plans are cached in the schema.
@@ -309,9 +312,9 @@ class Executor:
         fields = {field.name: field for selection in selected for field in _fields_read(selection.member)}
         cache_key = (endpoint.label, relation, frozenset(fields))
 
-        def make() -> Plan:
+        def make() -> ReadPlan:
             key, pairs = (None, None) if relation is None else _owner_column(relation)
-            plan = Plan(self.uow.registry, endpoint, key=key, through=pairs, ordered=relation is not None)
+            plan = ReadPlan(self.uow.registry, endpoint, key=key, through=pairs, ordered=relation is not None)
             return plan.finish([KEY, *fields.values()])
 
         return self.schema.plans.get_or_make(cache_key, make)

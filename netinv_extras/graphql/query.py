@@ -31,11 +31,12 @@ from graphql import (
 )
 from graphql.validation import VariablesInAllowedPositionRule
 
+from netinv_core import json_values
 from netinv_core.errors import RequestError
 from netinv_core.types import UnitOfWork
 from netinv_core.write import strict_bodies
 from netinv_extras.graphql.executor import Executor
-from netinv_extras.graphql.schema import Schema, schema_of
+from netinv_extras.graphql.schema import GraphqlSchema, schema_of
 from netinv_extras.graphql.variables import LenientVariablesRule
 
 MAX_TOKENS = 20_000
@@ -131,8 +132,8 @@ def _check_names(uow: UnitOfWork, operation: OperationDefinitionNode, values: Ma
 def _variable_values(variables: Any) -> dict[str, Any]:
     """Returns the values of variables by name, from an object or its JSON text."""
     try:
-        values = orjson.loads(variables) if isinstance(variables, str) and variables else variables or {}
-    except orjson.JSONDecodeError:
+        values = json_values.parse(variables) if isinstance(variables, str) and variables else variables or {}
+    except json_values.InvalidJson:
         raise GraphQLError("Variables are invalid JSON.") from None
     if not isinstance(values, dict):
         raise GraphQLError("Variables must be an object of values by name.")
@@ -183,7 +184,7 @@ def _check_limits(uow: UnitOfWork, document: DocumentNode, operation: OperationD
 
 def _execute(
     uow: UnitOfWork,
-    schema: Schema,
+    schema: GraphqlSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
     variables: Mapping[str, Any],
@@ -209,7 +210,7 @@ def _execute(
 
 
 def _introspect(
-    schema: Schema,
+    schema: GraphqlSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
     nodes: Sequence[FieldNode],
@@ -225,7 +226,7 @@ def _introspect(
 
 
 def _introspected(
-    schema: Schema,
+    schema: GraphqlSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
     nodes: Sequence[FieldNode],

@@ -18,7 +18,7 @@ EXAMPLE = "query { graphql_queries { name } }"
 
 
 class GraphQLQuery(Organizational):
-    """A saved query; ``variables`` holds the variables that its text defines, with their defaults."""
+    """A query that is saved under a name. ``variables`` holds those that its text defines, with their defaults."""
 
     __tablename__ = "extras_graphql_query"
 

@@ -28,7 +28,7 @@ from netinv_core import fields as core_fields
 from netinv_core.caches import BoundedCache
 from netinv_core.read import filters
 from netinv_core.read.lookups import SUFFIXES
-from netinv_core.read.plan import Plan
+from netinv_core.read.plan import ReadPlan
 from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_extras.graphql import types as members
 from netinv_extras.graphql.arguments import SLICE_ARGUMENTS
@@ -62,7 +62,7 @@ class RootField:
 
 
 @dataclasses.dataclass
-class Schema:
+class GraphqlSchema:
     """GraphQL schema with the members behind its fields, and caches of read plans and introspection results.
 
     :ivar members: members by resource label and field name
@@ -74,7 +74,7 @@ class Schema:
     members: Mapping[str, Members]
     types: Mapping[str, GraphQLObjectType]
     root_fields: Mapping[str, RootField]
-    plans: BoundedCache[Plan] = dataclasses.field(
+    plans: BoundedCache[ReadPlan] = dataclasses.field(
         default_factory=lambda: BoundedCache("GraphQL plans", MAX_PLAN_TABLES, lambda plan: plan.tables)
     )
     introspections: BoundedCache[dict[str, bytes]] = dataclasses.field(
@@ -86,13 +86,13 @@ def _size(values: Mapping[str, bytes]) -> int:
     return sum(map(len, values.values()))
 
 
-def schema_of(uow: UnitOfWork) -> Schema:
+def schema_of(uow: UnitOfWork) -> GraphqlSchema:
     """Returns the schema, cached per configuration version."""
-    schema: Schema = uow.cached_config("graphql schema", _build)
+    schema: GraphqlSchema = uow.cached_config("graphql schema", _build)
     return schema
 
 
-def _build(uow: UnitOfWork) -> Schema:
+def _build(uow: UnitOfWork) -> GraphqlSchema:
     registry = uow.registry
     members_by_label = members.members_of(registry)
     for label, endpoint in registry.endpoints.items():
@@ -115,7 +115,7 @@ class _SchemaBuilder:
         )
         self.types = {label: self._type(label, endpoint) for label, endpoint in self.endpoints.items()}
 
-    def build(self) -> Schema:
+    def build(self) -> GraphqlSchema:
         """Returns the schema. Names of root fields that are not unique are prefixed with the application's."""
         root_fields: dict[str, RootField] = {}
         fields: dict[str, GraphQLField] = {}
@@ -130,7 +130,9 @@ class _SchemaBuilder:
             fields[f"{prefix}{plural}"] = self._list(label)
         query = GraphQLObjectType(QUERY, fields)
         types: list[GraphQLNamedType] = list(self.types.values())
-        return Schema(GraphQLSchema(query, types=types, assume_valid=True), self.members, self.types, root_fields)
+        return GraphqlSchema(
+            GraphQLSchema(query, types=types, assume_valid=True), self.members, self.types, root_fields
+        )
 
     def _type(self, label: str, endpoint: Endpoint) -> GraphQLObjectType:
         implements_any_object = {"id", "display", "url"} <= self.members[label].keys()

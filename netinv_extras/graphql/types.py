@@ -17,7 +17,7 @@ from typing import Any
 from netinv_core import fields
 from netinv_core.models.columns import column_info
 from netinv_core.read.relations import backward
-from netinv_core.types import Endpoint, Field, JoinedTable, Plan, Reader, Registry, Relation, UnitOfWork
+from netinv_core.types import Endpoint, Field, JoinedTable, Reader, ReadPlan, Registry, Relation, UnitOfWork
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.relationships import models as relationship_models
@@ -97,7 +97,7 @@ class ColumnField(fields.Field):
 
     attribute: str
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         return plan.value(index)
 

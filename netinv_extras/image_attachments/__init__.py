@@ -25,7 +25,7 @@ PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="
 
 
 class ImageAttachment(Model):
-    """Picture of the object that ``content_type`` and ``object_id`` name. Its size is read from the file."""
+    """A picture of an object. ``content_type`` and ``object_id`` name it. Its size is read from the file."""
 
     __tablename__ = "extras_image_attachment"
     __table_args__ = (sa.Index("ix_extras_image_attachment_object", "object_id", "content_type"),)

@@ -6,12 +6,15 @@ The names that the author of a job imports; see docs/jobs.md.
 from netinv_extras.jobs.api import (
     BooleanVar,
     ChoiceVar,
+    DryRunVar,
+    FileVar,
     IntegerVar,
     IPAddressVar,
     IPAddressWithMaskVar,
     IPNetworkVar,
     Job,
     JobButtonReceiver,
+    JobDefinitionError,
     JobFailed,
     JobHookReceiver,
     MultiChoiceVar,
@@ -20,17 +23,21 @@ from netinv_extras.jobs.api import (
     SoftTimeLimitExceeded,
     StringVar,
     TextVar,
+    register_jobs,
 )
 
 __all__ = [
     "BooleanVar",
     "ChoiceVar",
+    "DryRunVar",
+    "FileVar",
     "IPAddressVar",
     "IPAddressWithMaskVar",
     "IPNetworkVar",
     "IntegerVar",
     "Job",
     "JobButtonReceiver",
+    "JobDefinitionError",
     "JobFailed",
     "JobHookReceiver",
     "MultiChoiceVar",
@@ -39,4 +46,5 @@ __all__ = [
     "SoftTimeLimitExceeded",
     "StringVar",
     "TextVar",
+    "register_jobs",
 ]

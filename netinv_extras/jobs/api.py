@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
 import uuid
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from netinv_core.models.base import now
+from netinv_extras.jobs import declarations, job_files
+from netinv_extras.jobs.declarations import JobDefinitionError
+from netinv_extras.jobs.job_log import JobLog, LogEntry
 from netinv_extras.jobs.variables import (
     BooleanVar,
     ChoiceVar,
+    DryRunVar,
+    FileVar,
     IntegerVar,
     IPAddressVar,
     IPAddressWithMaskVar,
@@ -30,12 +33,15 @@ if TYPE_CHECKING:
 __all__ = [
     "BooleanVar",
     "ChoiceVar",
+    "DryRunVar",
+    "FileVar",
     "IPAddressVar",
     "IPAddressWithMaskVar",
     "IPNetworkVar",
     "IntegerVar",
     "Job",
     "JobButtonReceiver",
+    "JobDefinitionError",
     "JobFailed",
     "JobHookReceiver",
     "MultiChoiceVar",
@@ -44,10 +50,8 @@ __all__ = [
     "SoftTimeLimitExceeded",
     "StringVar",
     "TextVar",
+    "register_jobs",
 ]
-
-DEFAULT, SUCCESS, INFO, WARNING, FAILURE = "default", "success", "info", "warning", "failure"
-GROUPING = "run"
 
 
 class JobFailed(Exception):
@@ -58,26 +62,33 @@ class SoftTimeLimitExceeded(Exception):
     """Raised in a job at its soft time limit, so that it can clean up; at the time limit its process is killed."""
 
 
-@dataclasses.dataclass(frozen=True)
-class LogEntry:
-    """A log entry of a job, optionally about an object."""
+class JobUser(NamedTuple):
+    """User who asked for a run; as text, the user's name."""
+
+    id: uuid.UUID | None
+    username: str
+
+    def __str__(self) -> str:
+        return self.username
+
+
+class JobRequest(NamedTuple):
+    """Request of a run: ``id`` is the request id of its changes in the change log, ``change_request`` the id of the
+    change request that the run writes in, ``None`` where it writes the inventory.
+    """
 
     id: uuid.UUID
-    position: int
-    created: datetime.datetime
-    grouping: str
-    log_level: str
-    message: str
-    log_object: str | None = None
-    absolute_url: str | None = None
+    user: JobUser
+    change_request: uuid.UUID | None = None
 
 
-class Job:
+class Job(JobLog):
     """Base class of jobs: code that users run immediately or on a schedule, with values for its variables.
 
-    A subclass assigns variables to attributes and defines :meth:`run`. The attributes below describe the job. An
-    installation can override each of them (``<name>_override`` of ``/api/extras/jobs/``). Time limits are in seconds; 0
-    stands for the default in the settings.
+    A subclass assigns variables to attributes and defines :meth:`run`, or methods that begin with ``test_``. The
+    attributes below describe the job, or members of the same names in its ``class Meta``. An installation can override
+    each of them (``<name>_override`` of ``/api/extras/jobs/``). Time limits are in seconds; 0 stands for the default in
+    the settings. A job with effects outside of the inventory is not ``in_change_requests``: it is refused there.
 
     A ``system`` job is asked for by the service itself, for a user and with no more than the permissions of this user.
     It needs not be enabled, always commits, and cannot be run by requests.
@@ -91,25 +102,58 @@ class Job:
     approval_required: ClassVar[bool] = False
     read_only: ClassVar[bool] = False
     hidden: ClassVar[bool] = False
+    in_change_requests: ClassVar[bool] = True
     system: ClassVar[bool] = False
     soft_time_limit: ClassVar[float] = 0
     time_limit: ClassVar[float] = 0
     task_queues: ClassVar[tuple[str, ...] | list[str]] = ()
     field_order: ClassVar[tuple[str, ...] | list[str]] = ()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        declarations.check(cls)
+
     def __init__(self, inventory: Inventory, emit: Callable[[LogEntry], None] = lambda entry: None) -> None:
+        super().__init__(emit)
         self.inventory = inventory
-        self.failed = False
-        self._emit = emit
-        self._entry_count = 0
 
     def run(self, data: dict[str, Any], commit: bool) -> Any:
         """Does the work; the return value is stored as the output of the result.
 
-        ``data`` holds the values of the variables by name. Changes through :attr:`inventory` are committed when the job
-        has completed and ``commit`` is true. Otherwise they are rolled back.
+        ``data`` holds the values of the variables by name. A subclass may define ``run`` with the variables as keyword
+        arguments instead. Changes through :attr:`inventory` are committed when the job has completed and ``commit`` is
+        true. Otherwise they are rolled back.
         """
-        raise NotImplementedError
+
+    def post_run(self) -> Any:
+        """Does what is left after :meth:`run` and the tests, whether they have failed or not.
+
+        After an exception it can read the inventory, but not write. The return value is added to the output.
+        """
+
+    @property
+    def request(self) -> JobRequest:
+        """The request of this run."""
+        aside = self.inventory.uow.aside
+        return JobRequest(self.inventory.uow.request_id, self.user, aside.key if aside is not None else None)
+
+    @property
+    def user(self) -> JobUser:
+        """The user who asked for this run."""
+        identity = self.inventory.uow.identity
+        return JobUser(identity.user_id, identity.username)
+
+    def load_yaml(self, filename: str) -> Any:
+        """Returns the value of a YAML file in the folder of the job's module.
+
+        :raises ValueError: if it is in another folder, or not YAML
+        :raises OSError: if it cannot be read
+        """
+        return job_files.document(type(self).__module__, filename, ".yaml")
+
+    def load_json(self, filename: str) -> Any:
+        """Returns the value of a JSON file in the folder of the job's module; errors as in :meth:`load_yaml`."""
+        return job_files.document(type(self).__module__, filename, ".json")
 
     @classmethod
     def variables(cls) -> dict[str, Variable]:
@@ -121,37 +165,22 @@ class Job:
         for base in reversed(cls.__mro__):
             assigned |= {name: value for name, value in vars(base).items() if isinstance(value, Variable)}
         variables = {name: value for name, value in assigned.items() if getattr(cls, name, None) is value}
-        first = {name: variables[name] for name in cls.field_order if name in variables}
-        return first | variables
+        variables = {name: value for name, value in variables.items() if not isinstance(value, DryRunVar)}
+        field_order = declarations.settings_of(cls)["field_order"]
+        return {name: variables[name] for name in field_order if name in variables} | variables
 
-    def log(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Logs a message, optionally about an object given as its representation."""
-        self._log(DEFAULT, message, obj)
 
-    def log_success(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Logs a success."""
-        self._log(SUCCESS, message, obj)
+_registered: weakref.WeakSet[type[Job]] = weakref.WeakSet()
 
-    def log_info(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Logs a message of level info."""
-        self._log(INFO, message, obj)
 
-    def log_warning(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Logs a warning."""
-        self._log(WARNING, message, obj)
+def register_jobs(*jobs: type[Job]) -> None:
+    """Makes these classes the jobs of the modules that define or import them; others there are none then."""
+    _registered.update(jobs)
 
-    def log_failure(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Logs a failure: the job continues, but its result is failed when it ends."""
-        self._log(FAILURE, message, obj)
-        self.failed = True
 
-    def _log(self, level: str, message: Any, obj: Mapping[str, Any] | None) -> None:
-        url = str((obj or {}).get("url", ""))
-        text = str(message).replace("\x00", "�")
-        path = url[url.find("/api/") :][:255] if "/api/" in url else None
-        display = None if obj is None else str(obj.get("display", ""))[:200]
-        self._entry_count += 1
-        self._emit(LogEntry(uuid.uuid4(), self._entry_count, now(), GROUPING, level, text, display, path))
+def is_registered(job: type[Job]) -> bool:
+    """Returns true for a class given to :func:`register_jobs`."""
+    return job in _registered
 
 
 class JobHookReceiver(Job):

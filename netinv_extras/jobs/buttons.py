@@ -29,7 +29,9 @@ from netinv_extras.templates.custom_links import BUTTONS
 
 
 class JobButton(Organizational):
-    """A button on every object of certain models; ``text`` is a Jinja2 template in which ``obj`` is the object.
+    """A button on every object of certain models, which runs a job.
+
+    ``text`` is a Jinja2 template in which ``obj`` is the object.
 
     Buttons with the same ``group_name`` form a menu, sorted by ``weight``. With ``confirmation``, a user interface asks
     the user before it starts the job.
@@ -119,4 +121,4 @@ def _object_data(uow: UnitOfWork, button: dict[str, Any], body: Any) -> dict[str
 
 def includeme(config: Any) -> None:
     """Adds ``job-buttons/{id}/run/``."""
-    config.add_netinv_action("extras/job-buttons", "run", post=run_button, permission="view")
+    config.add_netinv_action("extras/job-buttons", "run", post=run_button, permission="view", runs_aside=True)

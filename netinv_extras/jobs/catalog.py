@@ -14,7 +14,6 @@ import sys
 import threading
 import types
 import uuid
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Registry, UnitOfWork
 from netinv_core.write.slugs import slugify
 from netinv_extras.git.models import GitRepository, job_modules
-from netinv_extras.jobs.api import Job, JobButtonReceiver, JobHookReceiver
-from netinv_extras.jobs.modules import Source, load
+from netinv_extras.jobs.api import Job, JobButtonReceiver, JobHookReceiver, is_registered
+from netinv_extras.jobs.calls import POST_RUN, test_methods
+from netinv_extras.jobs.declarations import settings_of
+from netinv_extras.jobs.imports import import_error_text
+from netinv_extras.jobs.modules import JobSource, load
 
 log = logging.getLogger(__name__)
 LOCAL, GIT, PLUGINS = "local", "git", "plugins"
@@ -87,7 +90,8 @@ class JobClass:
 
     def attributes(self) -> dict[str, Any]:
         """Returns the attributes of the class by column, shortened to the columns' lengths."""
-        values = {name: getattr(self.job, name) for name in DESCRIBED}
+        settings = settings_of(self.job)
+        values = {name: settings[name] for name in DESCRIBED}
         return {
             **values,
             "grouping": str(values["grouping"] or self.grouping or self.module)[:255],
@@ -107,9 +111,23 @@ class JobClass:
 
 
 Catalog = Mapping[Key, JobClass]
-_installed_cache: weakref.WeakKeyDictionary[Registry, tuple[Any, Catalog]] = weakref.WeakKeyDictionary()
-_repository_cache: weakref.WeakKeyDictionary[Registry, dict[uuid.UUID, _LoadedRepository]] = weakref.WeakKeyDictionary()
 _load_lock = threading.Lock()
+
+
+@dataclasses.dataclass
+class _Loaded:
+    """Classes that are loaded, each part with the state it was loaded from, and the errors of files of the folder."""
+
+    folder: Any = None
+    installed: Catalog = dataclasses.field(default_factory=dict)
+    errors: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    repositories: dict[uuid.UUID, _LoadedRepository] = dataclasses.field(default_factory=dict)
+
+
+@cached_in_registry
+def _loaded(_registry: Registry) -> _Loaded:
+    """The classes of a registry's packages, folder and repositories."""
+    return _Loaded()
 
 
 def catalog(uow: UnitOfWork) -> Catalog:
@@ -135,16 +153,24 @@ def signature(registry: Registry) -> Any:
 # -- packages and folder
 
 
+def errors_of_folder(registry: Registry) -> Mapping[str, str]:
+    """Returns the errors of files of the jobs folder that cannot be imported, by their names."""
+    _installed(registry)
+    return _loaded(registry).errors
+
+
 def _installed(registry: Registry) -> Catalog:
     """Returns the classes of packages and of the jobs folder, cached by the state of the folder."""
     folder = registry.settings.get("jobs_root") or ""
     state = (folder, _signature(folder))
-    cached = _installed_cache.get(registry)
-    if cached is None or cached[0] != state:
+    loaded = _loaded(registry)
+    if loaded.folder != state:
         with _load_lock:
-            job_classes = (*_contributed(registry), *_in_folder(folder))
-            cached = _installed_cache[registry] = (state, {item.key: item for item in job_classes})
-    return cached[1]
+            errors: dict[str, str] = {}
+            job_classes = (*_contributed(registry), *_in_folder(folder, errors))
+            loaded.installed, loaded.errors = {item.key: item for item in job_classes}, errors
+            loaded.folder = state
+    return loaded.installed
 
 
 def _signature(folder: str) -> tuple[Any, ...]:
@@ -170,17 +196,21 @@ def _contributed(registry: Registry) -> Iterator[JobClass]:
                 log.error("%r is not a job class (netinv_extras.jobs.Job) and is ignored", job)
 
 
-def _in_folder(folder: str) -> Iterator[JobClass]:
-    """Yields the classes of the jobs folder; files that cannot be read or imported are logged and ignored."""
+def _in_folder(folder: str, errors: dict[str, str]) -> Iterator[JobClass]:
+    """Yields the classes of the jobs folder; files that cannot be read or imported are put in ``errors`` and logged."""
     sources = {}
     for path in _files(folder):
         try:
-            sources[path.stem] = Source(path.read_bytes(), str(path))
+            sources[path.stem] = JobSource(path.read_bytes(), str(path))
         except OSError as error:
             log.error("the jobs in %s cannot be read and are ignored: %s", path, error.strerror)
-    modules, errors = load(LOCAL_PACKAGE, sources)
-    for name, import_error in errors.items():
-        log.error("the jobs in %s cannot be imported and are ignored", sources[name].origin, exc_info=import_error)
+            errors[path.name] = str(error.strerror)
+    modules, import_errors = load(LOCAL_PACKAGE, sources)
+    for name, import_error in import_errors.items():
+        origin = sources[name].origin
+        reason = import_error_text(import_error, origin)
+        log.error("the jobs in %s cannot be imported and are ignored: %s", origin, reason, exc_info=import_error)
+        errors[f"{name}.py"] = reason
     for name, module in modules.items():
         yield from (JobClass(LOCAL, name, job, grouping_of(module)) for job in _jobs_of(module))
 
@@ -210,13 +240,13 @@ def _repositories(uow: UnitOfWork) -> Mapping[uuid.UUID, _LoadedRepository]:
     digests: dict[Repository, list[Any]] = {}
     for key, slug, name, digest in uow.execute(statement.order_by(repository.c.id, job_modules.c.name)):
         digests.setdefault(Repository(key, slug), []).append((name, digest))
-    cached = _repository_cache.get(uow.registry, {})
+    cached = _loaded(uow.registry)
     loaded: dict[uuid.UUID, _LoadedRepository] = {}
     for item, modules in digests.items():
-        state, former = (item.slug, modules), cached.get(item.id)
+        state, former = (item.slug, modules), cached.repositories.get(item.id)
         unchanged = former is not None and former.state == state
         loaded[item.id] = former if former is not None and unchanged else _load_repository(uow, item, state)
-    _repository_cache[uow.registry] = loaded
+    cached.repositories = loaded
     return loaded
 
 
@@ -224,9 +254,9 @@ def _load_repository(uow: UnitOfWork, repository: Repository, state: Any) -> _Lo
     """Imports the modules of a repository; those that cannot be imported are logged and ignored. One statement."""
     of_repository = job_modules.c.repository_id == repository.id
     rows = uow.execute(sa.select(job_modules.c.name, job_modules.c.code).where(of_repository))
-    sources = {name: Source(code.encode(), f"{repository.slug}:jobs/{name}.py") for name, code in rows}
+    sources = {name: JobSource(code.encode(), f"{repository.slug}:jobs/{name}.py") for name, code in rows}
     modules, errors = load(f"netinv_git_jobs_{repository.id.hex}", sources)
-    messages = {name: f"{type(error).__name__}: {error}" for name, error in errors.items()}
+    messages = {name: import_error_text(error, sources[name].origin) for name, error in errors.items()}
     for name, message in messages.items():
         log.warning("the jobs in %s cannot be imported and are ignored: %s", sources[name].origin, message)
     job_classes = [
@@ -246,15 +276,21 @@ def grouping_of(module: types.ModuleType | None) -> str:
 
 
 def _jobs_of(module: types.ModuleType) -> Iterable[type[Job]]:
-    """Returns the job classes of a module: its list ``jobs``, or by default all that it defines and that run."""
+    """Returns the job classes of a module: its list ``jobs``, those that it registers, or all that it defines and that
+    run.
+    """
     listed = getattr(module, "jobs", None)
     if listed is not None:
         return [job for job in listed if isinstance(job, type) and issubclass(job, Job)]
     classes = [job for job in vars(module).values() if isinstance(job, type) and issubclass(job, Job)]
+    registered = [job for job in dict.fromkeys(classes) if is_registered(job)]
+    if registered:
+        return registered
     return [job for job in dict.fromkeys(classes) if job.__module__ == module.__name__ and _is_runnable(job)]
 
 
 def _is_runnable(job: type[Job]) -> bool:
-    """Returns true if the class defines the method that does its work, such as ``run``."""
+    """Returns true if the class defines the method that does its work, such as ``run``, or has tests."""
     base, method = next((base, method) for base, method in RUN_METHODS if issubclass(job, base))
-    return getattr(job, method) is not getattr(base, method)
+    defined = [name for name in (method, POST_RUN) if getattr(job, name) is not getattr(base, name)]
+    return bool(defined or test_methods(job))

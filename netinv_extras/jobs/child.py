@@ -28,20 +28,15 @@ from netinv_core.http.versions import NEWEST
 from netinv_core.models.base import now, table_of
 from netinv_core.read import listing
 from netinv_core.types import Registry, UnitOfWork
+from netinv_extras.jobs import imports
 from netinv_extras.jobs import input as job_input
 from netinv_extras.jobs import models as job_models
-from netinv_extras.jobs.api import (
-    FAILURE,
-    GROUPING,
-    INFO,
-    Job,
-    JobFailed,
-    JobHookReceiver,
-    LogEntry,
-    SoftTimeLimitExceeded,
-)
+from netinv_extras.jobs.api import Job, JobFailed, JobHookReceiver, SoftTimeLimitExceeded
 from netinv_extras.jobs.api_client import Inventory, JobUnitOfWork
+from netinv_extras.jobs.aside_runs import AsideRun, NotEntered
+from netinv_extras.jobs.calls import call_post_run, run_job
 from netinv_extras.jobs.forkserver import Channel
+from netinv_extras.jobs.job_log import FAILURE, GROUPING, INFO, LogEntry
 from netinv_extras.jobs.models import class_of
 from netinv_extras.jobs.results import COMPLETED, ERRORED, FAILED, RUNNING, JobLogEntry, JobResult
 from netinv_extras.jobs.run_views import NOT_ENABLED, NOT_INSTALLED
@@ -50,6 +45,7 @@ log = logging.getLogger(__name__)
 _result, _entry = table_of(JobResult), table_of(JobLogEntry)
 REVERTED = "Database changes have been reverted automatically."
 REVERTED_FOR_ERROR = "Database changes have been reverted due to error."
+ADDED = "{} added to the change request {}."
 MOMENT = 0.01  # seconds until the soft time limit is tried again while a message is being sent
 OWNER_MISSING = "Whoever asked for this job has no active account any more, or may not run it."
 
@@ -58,7 +54,7 @@ class _NotRunnable(Exception):
     """The job cannot be run, with the reason."""
 
 
-class _LeaseLost(Exception):
+class _JobLeaseLost(Exception):
     """The lease of the run has ended, or another process holds it."""
 
 
@@ -71,8 +67,8 @@ def main(registry: Registry, link: Channel) -> int:
     registry.content_types = {}
     engine = engine_from(options["database"])
     try:
-        Run(registry, engine, link, uuid.UUID(options["result"]), uuid.UUID(options["claim"])).go()
-    except _LeaseLost:
+        JobRun(registry, engine, link, uuid.UUID(options["result"]), uuid.UUID(options["claim"])).go()
+    except _JobLeaseLost:
         return 1
     except Exception:
         log.exception("a job could not be brought to its end")
@@ -84,17 +80,22 @@ def main(registry: Registry, link: Channel) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class _Prepared:
-    """A job that may be run, with its user, arguments and time limits (seconds)."""
+    """A job that may be run, with its permissions, the user who started it, arguments and time limits (seconds).
+
+    ``data`` are stored values for a run in a change request, which may have the objects that they name.
+    """
 
     job: type[Job]
     who: Identity
+    author: Identity
     data: dict[str, Any]
     commit: bool
     soft_time_limit: float
     time_limit: float
+    proposed_in: uuid.UUID | None
 
 
-class Run:
+class JobRun:
     """A run of a job, from its claim to its recorded result."""
 
     def __init__(self, registry: Registry, engine: Engine, link: Channel, result: uuid.UUID, claim: uuid.UUID) -> None:
@@ -114,7 +115,7 @@ class Run:
             claimed = sa.select(_result).where(_result.c.id == self._key, _result.c.claimed_by == self._claim)
             row = uow.execute(claimed).mappings().first()
             if row is None or row["status"] != RUNNING:
-                raise _LeaseLost
+                raise _JobLeaseLost
             uow.request_id = row["job_id"]
             load(uow)
             try:
@@ -143,21 +144,26 @@ class Run:
         system = job_class.job.system
         if not (job["enabled"] or system):
             raise _NotRunnable(NOT_ENABLED)
+        settings = uow.registry.settings
+        arguments = json.loads(crypto.decrypt(settings.get("secret", ""), row["arguments"]))
+        aside = arguments.get("proposed_in")
         try:
             uow.identity = identity.by_id(uow, row["user_id"])
-            if row["schedule_id"] is not None and job["id"] not in listing.rows(uow, endpoint, [job["id"]], "run"):
+            later = row["schedule_id"] is not None or aside is not None
+            if later and job["id"] not in listing.rows(uow, endpoint, [job["id"]], "run"):
                 raise _NotRunnable(OWNER_MISSING)
         except (LookupError, Denied):
             raise _NotRunnable(OWNER_MISSING) from None
-        settings = uow.registry.settings
-        arguments = json.loads(crypto.decrypt(settings.get("secret", ""), row["arguments"]))
+        own = system or aside is not None  # permissions
         return _Prepared(
             job_class.job,
-            uow.identity if system else dataclasses.replace(uow.identity, superuser=True),
-            job_input.load(uow, job_class.job, arguments["data"]),
+            uow.identity if own else dataclasses.replace(uow.identity, superuser=True),
+            uow.identity,
+            job_input.load(uow, job_class.job, arguments["data"]) if aside is None else arguments["data"],
             arguments["commit"] and (system or not job["read_only"]),
             job["soft_time_limit"] or settings["job_soft_time_limit"],
             job["time_limit"] or settings["job_time_limit"],
+            None if aside is None else uuid.UUID(aside),
         )
 
     @contextlib.contextmanager
@@ -169,35 +175,85 @@ class Run:
     # -- the job
 
     def _run(self, uow: JobUnitOfWork, prepared: _Prepared) -> None:
-        uow.identity = prepared.who
+        uow.identity, uow.author = prepared.who, prepared.author
         inventory = Inventory(uow, self._before_writing)
         job = prepared.job(inventory, self._take)
         self._link.send({"is": "started", "pid": os.getpid(), "seconds": prepared.time_limit})
         try:
-            with self._soft_limit(prepared.soft_time_limit):
-                output = job.run(prepared.data, prepared.commit)
-            data = {"output": "" if output is None else f"\n{output}".replace("\x00", "�")}
+            with self._soft_limit(prepared.soft_time_limit), self._placed(inventory, prepared) as (aside, values):
+                output = run_job(job, values, prepared.commit) + call_post_run(job)
+            data = {"output": output}
             if prepared.commit and not job.failed:
                 inventory.begin()
-                self._finish(uow, COMPLETED, data)
+                uow.change_set.check(uow)
+                self._finish(uow, COMPLETED, data, self._keep(aside))
                 return
-        except _LeaseLost:
+        except _JobLeaseLost:
             raise
+        except _NotRunnable as error:
+            self._roll_back(uow)
+            self._log(FAILURE, str(error))
+            self._end(ERRORED, None)
+            return
         except JobFailed as error:
             self._roll_back(uow)
             self._log(FAILURE, str(error))
             self._log(INFO, REVERTED_FOR_ERROR)
+            self._post_run(job)
             self._end(FAILED, None)
             return
         except BaseException as error:  # everything that a job raises, including SystemExit
             self._roll_back(uow)
             self._log(FAILURE, _exception_text(error))
             self._log(INFO, REVERTED_FOR_ERROR)
+            self._post_run(job)
             self._end(ERRORED, None)
             return
         self._roll_back(uow)
         self._log(INFO, REVERTED)
         self._end(FAILED if job.failed else COMPLETED, data)
+
+    @contextlib.contextmanager
+    def _placed(self, inventory: Inventory, prepared: _Prepared) -> Iterator[tuple[AsideRun | None, dict[str, Any]]]:
+        """Runs the block in the change request of the run, if it has one. Yields it, with the job's values.
+
+        :raises _NotRunnable: when it cannot be entered, or has no object that was chosen
+        """
+        if prepared.proposed_in is None:
+            yield None, prepared.data
+            return
+        inventory.begin()
+        aside = AsideRun(inventory.uow, prepared.proposed_in)
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(aside.entered())
+                values = job_input.load(inventory.uow, prepared.job, prepared.data)
+            except (NotEntered, LookupError, ValueError) as error:
+                raise _NotRunnable(str(error)) from error
+            yield aside, values
+
+    def _keep(self, aside: AsideRun | None) -> int | None:
+        """Adds what the job wrote to its change request; returns the number of changes, ``None`` without one."""
+        if aside is None:
+            return None
+        count = aside.keep()
+        self._log(INFO, ADDED.format(f"{count:,} {'change' if count == 1 else 'changes'}", aside.title))
+        return count
+
+    def _post_run(self, job: Job) -> None:
+        """Calls ``post_run`` after an exception, unless it was called already. It can read the inventory only."""
+        if job.post_run_called:
+            return
+        job.failed = True
+        with self._context() as uow:
+            uow.request_id, uow.identity = job.inventory.uow.request_id, job.inventory.uow.identity
+            job.inventory = Inventory(uow, _refuse_to_write)
+            try:
+                call_post_run(job)
+            except _JobLeaseLost:
+                raise
+            except BaseException as error:
+                self._log(FAILURE, _exception_text(error))
 
     def _roll_back(self, uow: JobUnitOfWork) -> None:
         uow.session.rollback()
@@ -227,13 +283,13 @@ class Run:
 
     def _take(self, entry: LogEntry) -> None:
         """Keeps a log entry and sends it to the worker, which stores it unless only the job can write."""
+        entry = dataclasses.replace(entry, position=len(self._entries) + 1)
         self._entries.append(entry)
         values = dataclasses.asdict(entry) | {"id": str(entry.id), "created": entry.created.isoformat()}
         self._link.send({"is": "said", "entry": values})
 
     def _log(self, level: str, message: str) -> None:
-        position = self._entries[-1].position + 1 if self._entries else 1
-        self._take(LogEntry(uuid.uuid4(), position, now(), GROUPING, level, message))
+        self._take(LogEntry(uuid.uuid4(), 0, now(), GROUPING, level, message))
 
     # -- the end
 
@@ -243,9 +299,10 @@ class Run:
             uow.writing = True
             self._finish(uow, status, data)
 
-    def _finish(self, uow: UnitOfWork, status: str, data: Any) -> None:
+    def _finish(self, uow: UnitOfWork, status: str, data: Any, proposed: int | None = None) -> None:
         """Records the result and the log entries that the worker has not stored, and commits.
 
+        :param proposed: the number of changes that the run added to its change request
         :raises _LeaseLost: when the lease was lost, or the run was ended by another process
         """
         stored = self._ask("ending")["stored"]
@@ -258,9 +315,10 @@ class Run:
             "arguments": "",
             "claimed_by": None,
             "claimed_until": None,
+            **({} if proposed is None else {"proposed_changes": proposed}),
         }
         if uow.execute(ending.values(values)).rowcount != 1:
-            raise _LeaseLost
+            raise _JobLeaseLost
         if rest := self._entries[stored:]:
             uow.execute(sa.insert(_entry), [dataclasses.asdict(entry) | {"job_result_id": self._key} for entry in rest])
         uow.session.commit()
@@ -286,8 +344,16 @@ class Run:
         os._exit(1)
 
 
+def _refuse_to_write() -> None:
+    """Refuses writes of ``post_run`` after an exception.
+
+    :raises JobFailed: always
+    """
+    raise JobFailed("The job has failed: post_run can no longer write.")
+
+
 def _exception_text(error: BaseException) -> str:
     """Returns an exception as text for the log: its message and its traceback."""
-    message = error_text(error.body) if isinstance(error, RequestError) else str(error)
+    message = error_text(error.body) if isinstance(error, RequestError) else imports.reason_of(error)
     lines = "".join(traceback.format_tb(error.__traceback__))
     return f"An exception occurred: `{type(error).__name__}: {message}`\n```\n{lines}```".replace("\x00", "�")

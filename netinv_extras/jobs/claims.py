@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases
-from netinv_extras.jobs.api import FAILURE, GROUPING
+from netinv_extras.jobs.job_log import FAILURE, GROUPING
 from netinv_extras.jobs.results import ERRORED, PENDING, RUNNING, JobLogEntry, JobResult
 
 _result, _entry = table_of(JobResult), table_of(JobLogEntry)

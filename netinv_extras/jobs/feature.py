@@ -10,7 +10,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import settings
 from netinv_core.app import Feature
-from netinv_core.findings import Finding
+from netinv_core.findings import PROBLEM, Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.metrics import Sample
 from netinv_core.presentation import MenuSection
@@ -19,7 +19,7 @@ from netinv_core.tasks.retention import Retention
 from netinv_core.types import Change, Endpoint, Registry, UnitOfWork
 from netinv_core.write.dry_run import Effects
 from netinv_extras.git.sync import ContentKind
-from netinv_extras.jobs import buttons, git_source, hooks, models, results, schedules, stats
+from netinv_extras.jobs import buttons, catalog, git_source, hooks, models, results, schedules, stats
 
 if TYPE_CHECKING:
     import click
@@ -109,11 +109,17 @@ def netinv_commands() -> dict[str, list[click.Command]]:
 
 @hookimpl
 def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
-    """Checks that the folder of local jobs exists."""
+    """Checks that the folder of local jobs exists, and that its files can be imported."""
     from netinv_extras import checks
 
     path = registry.settings["jobs_root"]
-    return checks.missing_folders([("jobs_root", path)] if path else [])
+    if not path:
+        return []
+    failed = [
+        Finding("jobs", PROBLEM, f"{name} cannot be imported: {reason}", "see `netinv jobs check`")
+        for name, reason in catalog.errors_of_folder(registry).items()
+    ]
+    return [*checks.missing_folders([("jobs_root", path)]), *failed]
 
 
 @hookimpl

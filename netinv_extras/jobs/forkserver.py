@@ -19,9 +19,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from netinv_core import child_processes
 from netinv_core.types import Registry
 
 IDLE_TIMEOUT = 600.0  # seconds without a request after which the server process ends
+CLOSE_TIMEOUT = 2.0  # seconds that the server process has to end by itself; it holds nothing that would be lost
 Message = dict[str, Any]
 
 
@@ -87,7 +89,7 @@ class ForkServer:
             try:
                 self._hand_over(theirs)
             except OSError:  # the server process has ended: start another one
-                self.close()
+                self._end()
                 self._hand_over(theirs)
         theirs.close()
         channel = Channel(ours)
@@ -101,24 +103,29 @@ class ForkServer:
         socket.send_fds(self._control, [b"."], [end.fileno()])
 
     def _open(self) -> None:
-        self.close()
+        self._end()
         self._control, theirs = socket.socketpair()
         command = [sys.executable, "-m", "netinv_extras.jobs.forkserver", str(theirs.fileno())]
+        config = {"path": sys.path, "dialect": self._registry.dialect, "settings": self._registry.settings}
+        line = json.dumps(config).encode() + b"\n"  # before the process starts, which waits for it
         self._process = subprocess.Popen(  # noqa: S603 - this very module
             command, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()], start_new_session=True
         )
         theirs.close()
-        config = {"path": sys.path, "dialect": self._registry.dialect, "settings": self._registry.settings}
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(config).encode() + b"\n")
+        self._process.stdin.write(line)
         self._process.stdin.close()
 
     def close(self) -> None:
-        """Ends the server process. The processes of jobs continue."""
+        """Ends the server process; it is killed after :data:`CLOSE_TIMEOUT` seconds. The processes of jobs continue."""
+        with self._starting:
+            self._end()
+
+    def _end(self) -> None:
         if self._control is not None:
             self._control.close()
         if self._process is not None:
-            self._process.wait()
+            child_processes.end(self._process, CLOSE_TIMEOUT)
         self._process = self._control = None
 
 

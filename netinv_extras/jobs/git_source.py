@@ -16,12 +16,12 @@ from netinv_core.models.base import table_of
 from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras.git import files as git_files
-from netinv_extras.git.files import Fault
+from netinv_extras.git.files import FileFault
 from netinv_extras.git.models import git_repositories, job_modules
 from netinv_extras.git.sync import CREATED, DELETED, UNCHANGED, UPDATED, ContentKind, Files, Sync
 from netinv_extras.jobs import catalog
 from netinv_extras.jobs import models as job_models
-from netinv_extras.jobs.modules import Source, compiled
+from netinv_extras.jobs.modules import JobSource, compiled
 
 NOT_ALLOWED = "The setting netinv.git_jobs does not allow code from repositories."
 PACKAGE = "__init__"  # ignored: the package itself has no code
@@ -51,9 +51,9 @@ def _valid_sources(sync: Sync, files: Files) -> tuple[dict[str, str], bool]:
             continue
         try:
             if not parts.stem.isidentifier() or len(parts.stem) > MAX_MODULE_NAME_LENGTH:
-                raise Fault("no module can have that name")
+                raise FileFault("no module can have that name")
             text = git_files.text(content)
-            compiled(Source(text.encode(), path))
+            compiled(JobSource(text.encode(), path))
             sources[parts.stem] = text
         except SyntaxError as error:
             has_errors = True

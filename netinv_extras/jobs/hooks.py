@@ -27,7 +27,7 @@ from netinv_extras.webhooks.models import EVENTS, is_recorded
 
 
 class JobHook(Organizational):
-    """A job hook: runs its job for each change of an object of certain content types."""
+    """A rule that runs a job for each change of an object of certain content types."""
 
     __tablename__ = "extras_job_hook"
 

@@ -13,12 +13,13 @@ from netinv_core.errors import Invalid, error_text
 from netinv_core.models.columns import SET_NULL, ForeignKeyInfo
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
+from netinv_core.storage.files import Upload
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
 from netinv_core.write.schema import storage_error
 from netinv_extras.jobs.api import Job
-from netinv_extras.jobs.variables import NO_CHOICE, ObjectVar, Variable
+from netinv_extras.jobs.variables import NO_CHOICE, FileVar, ObjectVar, Variable
 
 UNKNOWN = "Job data contained an unknown property"
 
@@ -37,7 +38,7 @@ def read(uow: UnitOfWork, job: type[Job], data: Any) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, variable in variables.items() if not errors else ():
         try:
-            if (reason := storage_error(data.get(name))) is not None:
+            if (reason := storage_error(data.get(name))) is not None and not isinstance(data.get(name), Upload):
                 raise ValueError(reason)
             values[name] = variable.validated(data.get(name))
         except ValueError as error:
@@ -63,38 +64,51 @@ def _resolve_objects(
 ) -> dict[str, list[str]]:
     """Replaces references to objects with ids, in ``values``; returns error messages by variable."""
     errors: dict[str, list[str]] = {}
+    resolved: list[tuple[str, ObjectVar, Endpoint, list[Any]]] = []
     for name, variable, references_sent in _object_values(variables, values):
         target = uow.registry.get(variable.model)
         if target is None:
             errors[name] = [f"The model {variable.model} is not installed."]
             continue
-        link = ForeignKeyInfo(variable.model, SET_NULL)
-        field = fields.Reference(name=name, attribute=name, link=link, registry=uow.registry)
-        drafts = [Draft(target, {}) for _ in references_sent]
-        for draft, value in zip(drafts, references_sent, strict=True):
-            draft.add_reference(field, value)
-        references.resolve(uow, drafts)
-        if messages := [error_text(draft.errors[name]) for draft in drafts if draft.errors]:
-            errors[name] = messages
+        if unknown := sorted(variable.depends_on.keys() - variables.keys()):
+            errors[name] = [f"Its query_params name ${unknown[0]}, which is no variable of the job."]
             continue
-        ids = [draft.values[name] for draft in drafts]
-        allowed = _allowed_ids(uow, target, variable, ids)
+        ids = _ids(uow, target, variable, name, references_sent)
+        if isinstance(ids, dict):
+            errors |= ids
+            continue
+        resolved.append((name, variable, target, ids))
+        values[name] = list(map(str, ids)) if variable.multiple else str(ids[0])
+    for name, variable, target, ids in resolved if not errors else ():
+        allowed = _allowed_ids(uow, target, variable.parameters(values), ids)
         if denied := [key for key in ids if key not in allowed]:
             errors[name] = [NO_CHOICE.format(key) for key in denied]
-            continue
-        values[name] = list(map(str, ids)) if variable.multiple else str(ids[0])
     return errors
 
 
-def _allowed_ids(uow: UnitOfWork, target: Endpoint, variable: ObjectVar, ids: list[Any]) -> set[Any]:
+def _ids(
+    uow: UnitOfWork, target: Endpoint, variable: ObjectVar, name: str, references_sent: list[Any]
+) -> list[Any] | dict[str, list[str]]:
+    """Returns the ids of the objects that references name, or error messages by variable."""
+    link = ForeignKeyInfo(variable.model, SET_NULL)
+    field = fields.Reference(name=name, attribute=name, link=link, registry=uow.registry)
+    drafts = [Draft(target, {}) for _ in references_sent]
+    for draft, value in zip(drafts, references_sent, strict=True):
+        draft.add_reference(field, value)
+    references.resolve(uow, drafts)
+    if messages := [error_text(draft.errors[name]) for draft in drafts if draft.errors]:
+        return {name: messages}
+    return [draft.values[name] for draft in drafts]
+
+
+def _allowed_ids(uow: UnitOfWork, target: Endpoint, parameters: Mapping[str, list[str]], ids: list[Any]) -> set[Any]:
     """Returns the ids of objects that the user may view and that match the variable's query parameters.
 
     The parameters are applied as the system user: the author of the job can refer to objects that the user cannot view.
     """
     table = target.table
-    parameters = [(name, _texts(value)) for name, value in variable.query_params.items()]
     conditions = [
-        *listing.conditions_of(uow.as_system(), target, table, parameters, "view"),
+        *listing.conditions_of(uow.as_system(), target, table, list(parameters.items()), "view"),
         *permissions.visible(uow, target, table),
     ]
     if not conditions:
@@ -102,8 +116,13 @@ def _allowed_ids(uow: UnitOfWork, target: Endpoint, variable: ObjectVar, ids: li
     return set(uow.execute(sa.select(table.c.id).where(table.c.id.in_(ids), *conditions)).scalars())
 
 
-def _texts(value: Any) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
+def without_files(job: type[Job], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns stored values with the names of files in place of the files, for display."""
+    variables = job.variables()
+    return {
+        name: value["name"] if value and isinstance(variables[name], FileVar) else value
+        for name, value in values.items()
+    }
 
 
 def load(uow: UnitOfWork, job: type[Job], stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from netinv_core.read.plans import plan_of
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
+from netinv_extras.jobs.calls import test_methods
 from netinv_extras.jobs.catalog import JobClass, catalog
 from netinv_extras.jobs.models import Job, key_of
 from netinv_extras.jobs.results import JobResult
@@ -88,7 +89,7 @@ def _as_class(uow: UnitOfWork, row: Row, job_class: JobClass | None, result: Any
         "pk": row["id"],
         "name": row["name"],
         "description": row["description"],
-        "test_methods": [],
+        "test_methods": test_methods(job_class.job) if job_class is not None else [],
         "vars": {name: type(variable).__name__ for name, variable in variables.items()},
         "result": result,
     }
@@ -114,4 +115,5 @@ def _last_results(uow: UnitOfWork, keys: list[Any]) -> dict[Any, dict[str, Any]]
 def includeme(config: Any) -> None:
     """Adds ``jobs/{source}/{module}/{class}/`` and ``run/`` below it."""
     config.add_netinv_action("extras/jobs", PATH, on_list=True, get=show_class, permission="view")
-    config.add_netinv_action("extras/jobs", f"{PATH}/run", on_list=True, post=run_class, permission="run")
+    run = {"on_list": True, "permission": "run", "runs_aside": True}
+    config.add_netinv_action("extras/jobs", f"{PATH}/run", post=run_class, **run)

@@ -1,7 +1,7 @@
 """Log entries of running jobs that wait for the database, shown beforehand through the queue.
 
 While a job writes on SQLite nobody else can, so its worker stores the entries when the job has ended. Until then it
-keeps the last ones in the queue (:mod:`netinv_core.tasks.shared_values`), where pages find them.
+keeps the last ones in the queue (:mod:`netinv_extras.jobs.shared_values`), where pages find them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netinv_core.db.driver import driver_of
-from netinv_core.tasks import shared_values
 from netinv_core.types import Registry
+from netinv_extras.jobs import shared_values
 
 MAX_ENTRIES = 200  # the last ones are kept
 

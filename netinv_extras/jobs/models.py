@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +34,7 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.plans import plan_of
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.resource import Resource, VersionChange
 from netinv_core.types import Endpoint, Registry
 from netinv_core.uow import UnitOfWork
@@ -52,6 +52,7 @@ SENSITIVE_WITH_APPROVAL = (
     "A job that may have sensitive variables cannot require approval: its input would be kept in clear until then."
 )
 OVERRIDES = {name: f"{name}_override" for name in DESCRIBED}
+RECEIVERS = ("is_job_hook_receiver", "is_job_button_receiver")
 
 
 class Job(Primary):
@@ -131,9 +132,17 @@ jobs = Resource(
     configuration=True,
     exempt_by_name_only=True,
     presentation=Presentation(
+        empty="Jobs come from packages, Git repositories and the folder of jobs: add one of these to have some here.",
         columns=["grouping", "description", "source", "enabled", "approval_required"],
         facets=["grouping", "source"],
         summary=["grouping"],
+        leading=["run"],
+        fieldsets=[
+            ("Job", ["name", "description", "grouping", "enabled", "approval_required", "commit_default", "read_only"]),
+            ("Limits", ["soft_time_limit", "time_limit", "task_queues", "has_sensitive_variables", "hidden"]),
+            ("Class", ["source", "git_repository", "module_name", "job_class_name", "slug", "installed", *RECEIVERS]),
+            ("Stated here, in the place of the class", list(OVERRIDES.values())),
+        ],
     ),
 )
 
@@ -288,17 +297,28 @@ def _insert(uow: types.UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, 
         uow.change_set.add(Change(endpoint, key, CREATE, None, representation, data))
 
 
-_last_signatures: weakref.WeakKeyDictionary[Registry, Any] = weakref.WeakKeyDictionary()
+@dataclasses.dataclass
+class _Refreshed:
+    """State of the jobs folder at the last refresh of this process; ``...`` before the first."""
+
+    signature: Any = ...
+
+
+@cached_in_registry
+def _refreshed(_registry: Registry) -> _Refreshed:
+    """The last refresh of a registry."""
+    return _Refreshed()
 
 
 def refresh_if_changed(engine: Engine, registry: Registry) -> None:
     """Refreshes the jobs unless this process has done so for the current state of the jobs folder."""
     signature = catalog.signature(registry)
-    if _last_signatures.get(registry, ...) == signature:
+    refreshed = _refreshed(registry)
+    if refreshed.signature == signature:
         return
     with session_factory(engine)() as session:
         uow = UnitOfWork(registry, session, Identity(superuser=True), writing=True)
         content_types.load(uow)
         refresh(uow)
         session.commit()
-    _last_signatures[registry] = signature
+    refreshed.signature = signature

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 
+from netinv_extras.jobs import imports
+
 _import_lock = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True)
-class Source:
+class JobSource:
     """Source code of a module, and its origin for tracebacks."""
 
     code: bytes
@@ -26,7 +28,7 @@ class Source:
 class _Package(MetaPathFinder, InspectLoader):
     """Finder and loader of a package whose modules are ``sources``, by name."""
 
-    def __init__(self, name: str, sources: Mapping[str, Source]) -> None:
+    def __init__(self, name: str, sources: Mapping[str, JobSource]) -> None:
         self.name, self._sources = name, sources
 
     def find_spec(
@@ -58,20 +60,23 @@ class _Package(MetaPathFinder, InspectLoader):
             module.__file__ = self._source(module.__name__).origin
             super().exec_module(module)
 
-    def _source(self, fullname: str) -> Source:
+    def _source(self, fullname: str) -> JobSource:
         return self._sources[fullname.removeprefix(f"{self.name}.")]
 
 
-def compiled(source: Source) -> types.CodeType:
+def compiled(source: JobSource) -> types.CodeType:
     """Compiles a source.
 
     :raises SyntaxError, ValueError: if it is not valid Python
     """
-    code: types.CodeType = compile(source.code, source.origin, "exec", dont_inherit=True)
+    tree = imports.translated(source.code, source.origin)
+    code: types.CodeType = compile(tree, source.origin, "exec", dont_inherit=True)
     return code
 
 
-def load(package: str, sources: Mapping[str, Source]) -> tuple[dict[str, types.ModuleType], dict[str, BaseException]]:
+def load(
+    package: str, sources: Mapping[str, JobSource]
+) -> tuple[dict[str, types.ModuleType], dict[str, BaseException]]:
     """Imports the modules of a package, replacing its former modules; returns modules and import errors, both by name.
 
     A module whose name begins with an underscore is only imported by the others (``from ._shared import x``).

@@ -5,18 +5,31 @@ from __future__ import annotations
 import datetime
 import json
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped
 
+from netinv_core import answer_size
 from netinv_core.auth import crypto
 from netinv_core.auth.models import User
+from netinv_core.errors import Conflict
 from netinv_core.http.actions import documented
 from netinv_core.http.views import key_of
 from netinv_core.models.base import Customizable, Model, now, table_of
-from netinv_core.models.columns import CASCADE, SET_NULL, Choices, Ref, choice, column, foreign_key, json_document
+from netinv_core.models.columns import (
+    CASCADE,
+    SET_NULL,
+    Choices,
+    Ref,
+    choice,
+    column,
+    foreign_key,
+    integer,
+    json_document,
+)
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
@@ -26,12 +39,14 @@ from netinv_core.resource import Resource, computed
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.retention import Retention, older_than
 from netinv_core.types import Registry, UnitOfWork
+from netinv_extras.change_requests.models import ChangeRequest
 from netinv_extras.content_types import content_type_parameter
-from netinv_extras.jobs.api import DEFAULT, FAILURE, INFO, SUCCESS, WARNING
+from netinv_extras.jobs.job_log import DEFAULT, FAILURE, INFO, SUCCESS, WARNING
 from netinv_extras.jobs.models import Job
 from netinv_extras.jobs.schedules import ScheduledJob
 
 LABEL, JOBS = "extras.jobresult", "extras.job"
+ASIDE = "Runs of jobs cannot be proposed: enter a change request, and run the job in it."
 RUN = "run_jobs"  # name of the task that runs pending jobs
 PENDING, RUNNING, COMPLETED, ERRORED, FAILED = "pending", "running", "completed", "errored", "failed"
 STATES = Choices.of(
@@ -53,8 +68,9 @@ LEVELS = Choices.of(
 class JobResult(Customizable):
     """A run of a job: ``pending``, then ``running``, finally ``completed``, ``failed`` or ``errored``.
 
-    ``job_id`` is the request id of its changes. ``arguments`` are encrypted, and deleted when the run ends. The worker
-    ``claimed_by`` has a lease on the run until ``claimed_until``.
+    ``job_id`` is the request id of its changes; those of a run in a change request are added to it, and counted by
+    ``proposed_changes``. ``arguments`` are encrypted, and deleted when the run ends. The worker ``claimed_by`` has a
+    lease on the run until ``claimed_until``.
     """
 
     __tablename__ = "extras_job_result"
@@ -74,6 +90,8 @@ class JobResult(Customizable):
     job_id: Mapped[uuid.UUID] = column(read_only=True, unique=True)
     job_kwargs: Mapped[Any | None] = json_document(read_only=True)
     schedule_id: Mapped[Ref | None] = foreign_key(ScheduledJob, on_delete=SET_NULL, read_only=True)
+    proposed_in_id: Mapped[Ref | None] = foreign_key(ChangeRequest, on_delete=SET_NULL, read_only=True)
+    proposed_changes: Mapped[int | None] = integer(default=None, read_only=True)
     arguments: Mapped[str] = column(LongText(), hidden=True, confidential=True, encrypted=True, default="")
     claimed_by: Mapped[uuid.UUID | None] = column(default=None, hidden=True)
     claimed_until: Mapped[datetime.datetime | None] = column(default=None, hidden=True)
@@ -131,6 +149,7 @@ job_results = Resource(
     writes=["delete"],
     exempt_by_name_only=True,
     presentation=Presentation(
+        empty="Run a job, and its result appears here.",
         columns=["status", "user", "created", "completed", "schedule"],
         facets=["status", "user"],
         summary=["status", "job_model", "user", "completed"],
@@ -155,6 +174,7 @@ job_logs = Resource(
     writable=False,
     recorded=False,
     exempt_by_name_only=True,
+    presentation=Presentation(empty="Run a job, and what it logs appears here."),
 )
 
 
@@ -167,9 +187,16 @@ def row(
     commit: bool,
     at: datetime.datetime,
     schedule_id: uuid.UUID | None = None,
+    shown: dict[str, Any] | None = None,
+    proposed_in: uuid.UUID | None = None,
 ) -> dict[str, Any]:
-    """Returns the row of a new pending run; ``job`` is the job's row, ``data`` the stored values of its variables."""
-    arguments = {"data": data, "commit": commit}
+    """Returns the row of a new pending run, in the change request ``proposed_in`` if there is one.
+
+    ``job`` is the job's row, ``data`` the stored values of its variables, ``shown`` those that answers show if others.
+    The arguments name the change request, too: a run whose change request is deleted must not write elsewhere.
+    """
+    visible = {"data": data if shown is None else shown, "commit": commit}
+    arguments = {"data": data, "commit": commit, "proposed_in": None if proposed_in is None else str(proposed_in)}
     return {
         "id": uuid.uuid4(),
         "created": at,
@@ -179,16 +206,31 @@ def row(
         "status": PENDING,
         "user_id": user_id,
         "job_id": uuid.uuid4(),
-        "job_kwargs": None if job["has_sensitive_variables"] else arguments,
+        "job_kwargs": None if job["has_sensitive_variables"] else visible,
         "schedule_id": schedule_id,
+        "proposed_in_id": proposed_in,
+        "proposed_changes": None if proposed_in is None else 0,
         "custom_field_data": {},
         "arguments": crypto.encrypt(registry.settings.get("secret", ""), json.dumps(arguments)),
     }
 
 
-def enqueue(uow: UnitOfWork, rows: list[dict[str, Any]]) -> None:
-    """Inserts rows of :func:`row` in one statement, and notifies the worker after the commit."""
-    uow.execute(sa.insert(_table), rows)
+def enqueue(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    """Inserts rows of :func:`row` in one statement, and notifies the worker after the commit.
+
+    In a change request the answer has them, and they are inserted again once its changes are rolled back.
+
+    :raises Conflict: for runs that are not in the change request of the unit of work
+    """
+    if uow.aside is not None:
+        if uow.aside.key is None or any(item["proposed_in_id"] != uow.aside.key for item in rows):
+            raise Conflict(ASIDE)
+        uow.aside.then.append(lambda: _insert(uow, rows))
+    _insert(uow, rows)
+
+
+def _insert(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    uow.execute(sa.insert(_table), list(rows))
     task_queue.notify_worker(uow, RUN)
 
 
@@ -213,6 +255,7 @@ def list_logs(request: Request) -> list[dict[str, Any]]:
     entries = table_of(JobLogEntry)
     of_result = sa.select(entries.c.id).where(entries.c.job_result_id == key)
     keys = list(uow.execute(of_result.order_by(entries.c.position, entries.c.created, entries.c.id)).scalars())
+    answer_size.check(uow.registry, len(keys), 0)
     items = plan_of(uow.registry["extras.joblogentry"]).represent(uow, keys)
     return [{"display": item["message"], **{name: item[name] for name in _LOG_MEMBERS}} for item in items]
 

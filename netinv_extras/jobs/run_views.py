@@ -11,7 +11,7 @@ import colander
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.errors import Denied, Invalid, NotFound
+from netinv_core.errors import Conflict, Denied, Invalid, NotFound
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
@@ -26,6 +26,7 @@ from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs.catalog import JobClass
 from netinv_extras.jobs.crontab import Crontab
+from netinv_extras.jobs.declarations import settings_of
 from netinv_extras.jobs.models import DEFAULT_QUEUES, class_of
 from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS, STEPS, ScheduledJob
 
@@ -35,6 +36,10 @@ OF_SERVICE = "This job is run by the service itself."
 SENSITIVE = (
     "A job that may have sensitive variables can only be run immediately: its input would be kept in clear until then."
 )
+FILES = "A job that is given files can only be run immediately, without approval: they are not kept until then."
+IMMEDIATELY_ASIDE = "In a change request a job can only be run immediately."
+APPROVED_ASIDE = "A job that requires approval cannot be run in a change request."
+EFFECTS_ASIDE = "This job has effects outside of the inventory (in_change_requests): no change request can have them."
 CLOCK_TOLERANCE = datetime.timedelta(minutes=1)  # start times up to this long ago are accepted
 _commit = schema.node("commit", bool, ColumnInfo(), length=None, digits=None)
 _interval = schema.node("interval", str, ColumnInfo(choices=INTERVALS, plain=True), length=None, digits=None)
@@ -127,19 +132,44 @@ def start(uow: UnitOfWork, endpoint: Endpoint, key: Any, body: Any) -> tuple[uui
     Returns the id of the result or that of the schedule, the other is ``None``.
 
     :raises Invalid: if the body is not valid
+    :raises Conflict: for a job that cannot be run in the change request of the unit of work
     """
     row, job_class = runnable(uow, endpoint, key)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+    proposed_in = None if uow.aside is None else uow.aside.key
+    if uow.aside is not None and (reason := refusal_aside(row, job_class)):
+        raise Conflict(reason)
     commit = _commit_flag(row, body.get("commit"))
     queue = _queue_name(row, body.get("task_queue"))
     schedule = _parse_schedule(uow, row, body.get("schedule"))
     data = job_input.read(uow, job_class.job, body.get("data", {}))
+    shown = job_input.without_files(job_class.job, data)
+    if uow.aside is not None and schedule["interval"] != IMMEDIATELY:
+        raise Invalid({"schedule": {"interval": [IMMEDIATELY_ASIDE]}})
     if schedule["interval"] != IMMEDIATELY or row["approval_required"]:
+        if shown != data:
+            raise Invalid({"schedule": {"interval": [FILES]}})
         return None, _add_schedule(uow, row, schedule, {"data": data, "commit": commit}, queue)
-    result = job_results.row(uow.registry, row, uow.identity.user_id, data, commit=commit, at=uow.now)
+    result = job_results.row(
+        uow.registry,
+        row,
+        uow.identity.user_id,
+        data,
+        commit=commit,
+        at=uow.now,
+        shown=shown,
+        proposed_in=proposed_in,
+    )
     job_results.enqueue(uow, [result])
     return result["id"], None
+
+
+def refusal_aside(row: Row, job_class: JobClass) -> str:
+    """Returns the reason why a job cannot be run in a change request; blank if it can."""
+    if row["approval_required"]:
+        return APPROVED_ASIDE
+    return "" if settings_of(job_class.job)["in_change_requests"] else EFFECTS_ASIDE
 
 
 def _commit_flag(row: Row, value: Any) -> bool:
@@ -293,5 +323,5 @@ def variables(request: Request) -> list[dict[str, Any]]:
 
 def includeme(config: Any) -> None:
     """Adds ``jobs/{id}/run/`` and ``jobs/{id}/variables/``."""
-    config.add_netinv_action("extras/jobs", "run", post=run, permission="run")
+    config.add_netinv_action("extras/jobs", "run", post=run, permission="run", runs_aside=True)
     config.add_netinv_action("extras/jobs", "variables", get=variables, permission="view")

@@ -138,6 +138,9 @@ class Runner(BackgroundWorker):
             finally:
                 watch.channel.close()
                 self._share(key, watch, [])
+        except TimeoutError as error:
+            log.error("%s: the run %s counts as errored when its lease ends", error, key)
+            self._fork_server.close()  # it is stuck: the next run starts another one
         except Exception:
             log.exception("the run %s could not be followed; it counts as errored when its lease ends", key)
 

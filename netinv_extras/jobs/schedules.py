@@ -15,6 +15,7 @@ from netinv_core.fields.from_column import from_column
 from netinv_core.models.base import Model, now
 from netinv_core.models.columns import SET_NULL, Choices, Ref, choice, column, column_info, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER, convert_flag, negated
 from netinv_core.resource import FieldFactory, Resource
@@ -95,6 +96,7 @@ scheduled_jobs = Resource(
     recorded=False,
     writes=["delete"],
     exempt_by_name_only=True,
+    presentation=Presentation(empty="Run a job at a later time, or at an interval, and its schedule appears here."),
 )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import netaddr
 
 from netinv_core.patterns import Budget
+from netinv_core.storage.files import Upload
 
 PATTERN_TIMEOUT = 1.0  # seconds of CPU time for matching one value
 REQUIRED = "This field is required."
@@ -212,7 +216,8 @@ class ObjectVar(Variable):
     """An object of the inventory, sent as its id or as attributes that match one object.
 
     The job gets its representation. ``model`` is a label such as ``dcim.site``. ``query_params`` are query parameters
-    of the model's list that the object must match.
+    of the model's list that the object must match. A value ``$other`` stands for the value of the variable ``other``;
+    the parameter does not count while that has none.
     """
 
     multiple = False
@@ -227,12 +232,35 @@ class ObjectVar(Variable):
         **options: Any,
     ) -> None:
         super().__init__(description, **options)
-        self.model = model
+        if not isinstance(model, str):
+            raise TypeError(f"{type(self).__name__}: model is {model!r}; it takes a label such as dcim.device")
+        self.model = model.lower()
         self.query_params = dict(query_params or {})
         self.null_option = null_option
 
     def constraints(self) -> dict[str, Any]:
         return {"model": self.model}
+
+    @property
+    def depends_on(self) -> dict[str, str]:
+        """Names of other variables, each with the query parameter that takes its value."""
+        return {text[1:]: name for name, text in self._parameters() if text.startswith("$")}
+
+    def parameters(self, stored: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Returns the query parameters, given the stored values of all variables."""
+        found: dict[str, list[str]] = {}
+        for name, text in self._parameters():
+            value = stored.get(text[1:]) if text.startswith("$") else text
+            items = value if isinstance(value, list) else [value]
+            if texts := [str(item) for item in items if item not in (None, "")]:
+                found.setdefault(name, []).extend(texts)
+        return found
+
+    def _parameters(self) -> Iterator[tuple[str, str]]:
+        """Yields names and values of query parameters as text; one for each item of a list."""
+        for name, value in self.query_params.items():
+            for item in value if isinstance(value, list | tuple) else [value]:
+                yield name, str(item).lower() if isinstance(item, bool) else str(item)
 
 
 class MultiObjectVar(ObjectVar):
@@ -248,6 +276,39 @@ class MultiObjectVar(ObjectVar):
     @property
     def blank(self) -> list[Any]:
         return []
+
+
+class DryRunVar(Variable):
+    """Argument of ``run`` that is true in a run without commit. It is none of the input: a request says ``commit``."""
+
+    def __init__(self, description: str = "", **options: Any) -> None:
+        super().__init__(description, **{**options, "required": False})
+
+
+class JobFile(io.BytesIO):
+    """Content of a file that a job was given, with its name and size."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        super().__init__(content)
+        self.name, self.size = name, len(content)
+
+
+class FileVar(Variable):
+    """A file, as :class:`JobFile`. In JSON it is an object with ``name`` and ``content`` (base64)."""
+
+    def read(self, value: Any) -> dict[str, str]:
+        if isinstance(value, Upload):
+            return {"name": value.name, "content": base64.b64encode(value.content).decode()}
+        if not isinstance(value, Mapping) or not all(isinstance(value.get(key), str) for key in ("name", "content")):
+            raise ValueError("Send a file as an object with its name and its content (base64).")
+        try:
+            base64.b64decode(value["content"], validate=True)
+        except (binascii.Error, ValueError):
+            raise ValueError("The content is not base64.") from None
+        return {"name": value["name"], "content": value["content"]}
+
+    def load(self, stored: Any) -> JobFile | None:
+        return JobFile(stored["name"], base64.b64decode(stored["content"])) if stored else None
 
 
 class IPAddressVar(Variable):

@@ -17,6 +17,7 @@ from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.models.base import ChangeLogged, Organizational
 from netinv_core.models.columns import SET_NULL, Ref, column, foreign_key, required_text, slug
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.resource import FieldFactory, Resource, generic_fk
 from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
@@ -25,10 +26,11 @@ from netinv_core.write.slugs import slugify
 from netinv_extras.content_types import content_type_pair, referenced_objects, type_label
 
 MAX_SLUG_LENGTH = 100
+MAX_SHOWN = 60  # characters of a name
 
 
 class Note(ChangeLogged):
-    """Text about one object, and its author."""
+    """A text about one object, and its author."""
 
     __tablename__ = "extras_note"
 
@@ -45,6 +47,12 @@ def has_notes(endpoint: Endpoint) -> bool:
     return endpoint.key_type is uuid.UUID
 
 
+def beginning(note: str) -> str:
+    """The first words of a note, which name it on pages."""
+    line = note.strip().partition("\n")[0]
+    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
+
+
 notes = Resource(
     Note,
     "notes",
@@ -58,6 +66,7 @@ notes = Resource(
     ],
     filters=content_type_pair("assigned_object_type"),
     about=[("assigned_object_type", "assigned_object_id")],
+    presentation=Presentation(name_in_context=(beginning, "note")),
 )
 
 

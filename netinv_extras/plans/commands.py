@@ -19,7 +19,7 @@ from netinv_core.read.plans import plan_of
 from netinv_core.write import save
 from netinv_extras.plans import files
 from netinv_extras.plans.applying import apply as apply_in
-from netinv_extras.plans.files import Document
+from netinv_extras.plans.files import PlanDocument
 from netinv_extras.plans.models import LABEL
 from netinv_extras.webhooks.listener import visible
 
@@ -28,7 +28,7 @@ HTTP_TIMEOUT = 300  # seconds
 SIGNS = {"create": ("+", "green"), "update": ("~", "yellow"), "delete": ("-", "red")}
 
 
-class Refused(Exception):
+class ServiceRefusal(Exception):
     """Error of the service, with its body."""
 
     def __init__(self, body: Any) -> None:
@@ -58,7 +58,7 @@ class DatabasePlans:
             with self._environment.unit_of_work(self._username) as uow:
                 (plan,) = save.create(uow, uow.registry[LABEL], [body], single=True)
         except RequestError as error:
-            raise Refused(error.body) from None
+            raise ServiceRefusal(error.body) from None
         return _as_json(plan)
 
     def apply(self, key: str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class DatabasePlans:
                 apply_in(uow, uuid.UUID(key))
                 (plan,) = plan_of(uow.registry[LABEL]).represent(uow, [uuid.UUID(key)])
         except RequestError as error:
-            raise Refused(error.body) from None
+            raise ServiceRefusal(error.body) from None
         return _as_json(plan)
 
 
@@ -81,15 +81,20 @@ class ServicePlans:
     """Plans of a service, over its API."""
 
     def __init__(self, url: str, token: str) -> None:
-        self._url, self._token = f"{url.rstrip('/')}/api/extras/plans/", token
+        self._url, self._token = f"{url.rstrip('/')}/api/extras/", token
 
     def create(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a new plan."""
-        return self._post("", body)
+        return self._post("plans/", body)
 
     def apply(self, key: str) -> dict[str, Any]:
         """Applies a plan and returns it."""
-        return self._post(f"{key}/apply/", {})
+        return self._post(f"plans/{key}/apply/", {})
+
+    def propose(self, body: Mapping[str, Any], target: Mapping[str, str]) -> dict[str, Any]:
+        """Makes the changes of a document in a change request, an open one or a new one, and returns it."""
+        members = {name: body[name] for name in ("objects", "match")}
+        return self._post("change-requests/propose/", {**members, **target})
 
     def _post(self, below: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the answer to a POST.
@@ -102,9 +107,9 @@ class ServicePlans:
             response = requests.post(f"{self._url}{below}", orjson.dumps(body), headers=headers, timeout=HTTP_TIMEOUT)
             value: dict[str, Any] = response.json()
         except requests.RequestException as error:
-            raise Refused({"detail": f"{self._url}: {error}"}) from None
+            raise ServiceRefusal({"detail": f"{self._url}: {error}"}) from None
         if not response.ok:
-            raise Refused(value)
+            raise ServiceRefusal(value)
         return value
 
 
@@ -151,15 +156,28 @@ def _plans_of(environment: Environment, url: str | None, token: str | None, user
 
 @click.command(cls=ExitCodes)
 @_options
-@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan, or the change request, as JSON.")
+@click.option(
+    "--change-request",
+    "target",
+    metavar="ID or TITLE",
+    help="Propose the differences in this open change request of the service, or in a new one of this title.",
+)
 @click.pass_obj
-def plan(environment: Environment, /, paths: tuple[Path, ...], as_json: bool, **service: str | None) -> None:
-    """Compare the objects of FILE… (YAML or JSON) with the inventory, and store the differences as a plan.
+def plan(
+    environment: Environment, /, paths: tuple[Path, ...], as_json: bool, target: str | None, **service: str | None
+) -> None:
+    """Compare the objects of FILE… (YAML or JSON) with the inventory, and store the differences as a plan, or in a
+    change request.
 
     Exits with 0 when nothing differs, with 2 when something does, with 1 after an error.
     """
-    made = _made(_plans_of(environment, **service), paths)
-    click.echo(json.dumps(made, indent=2, ensure_ascii=False)) if as_json else _show(made)
+    plans = _plans_of(environment, **service)
+    if target is not None:
+        _propose(plans, paths, target, as_json=as_json)
+        return
+    made = _made(plans, paths)
+    _print(made, as_json=as_json)
     if made["changes"]:
         if not as_json:
             click.echo(f"Apply it: netinv apply --plan {made['id']}")
@@ -189,24 +207,68 @@ def apply(
         key = uuid.UUID(made["id"])
     try:
         applied = plans.apply(str(key))
-    except Refused as error:
+    except ServiceRefusal as error:
         _fail(error, None)
     if applied["changes"]:
         click.echo(f"Applied. The request id of the changes is {applied['request_id']}.")
 
 
-def _made(plans: Plans, paths: tuple[Path, ...]) -> dict[str, Any]:
-    """Returns a new plan for files; prints the errors of a refused one and exits."""
+def _propose(plans: Plans, paths: tuple[Path, ...], target: str, *, as_json: bool) -> None:
+    """Proposes the differences of files, prints the change request, and exits with 2 when it has changes."""
+    if not isinstance(plans, ServicePlans):
+        raise click.ClickException("--change-request needs the address of the service: --url and --token")
+    document = _read(paths)
+    if document.body["owner"]:
+        raise click.ClickException("a document with an owner deletes what it leaves out, which is not proposed")
+    named = _target(target)
+    if "title" in named:  # a new one is made where there is something to propose
+        made = _made(plans, paths)
+        if not as_json or not made["changes"]:
+            _print(made, as_json=as_json)
+        if not made["changes"]:
+            return
+    try:
+        shown = plans.propose(document.body, named)
+    except ServiceRefusal as error:
+        _fail(error, document)
+    if as_json:
+        click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    else:
+        numbers = ", ".join(f"{shown[name]} to {name.removesuffix('s')}" for name in ("creates", "updates", "deletes"))
+        click.echo(f"{visible(shown['title'])}: {numbers}\nReview it: {shown['url'].replace('/api/', '/', 1)}")
+    if shown["creates"] or shown["updates"] or shown["deletes"]:
+        raise SystemExit(CHANGES)
+
+
+def _target(text: str) -> dict[str, str]:
+    """The members that name an open change request by its id, or give a new one its title."""
+    try:
+        return {"change_request": str(uuid.UUID(text))}
+    except ValueError:
+        return {"title": text}
+
+
+def _read(paths: tuple[Path, ...]) -> PlanDocument:
+    """The document of files; prints the reason where they have none, and exits."""
     if not paths:
         raise click.ClickException("name the files")
     try:
-        document = files.read(paths)
+        return files.read(paths)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _made(plans: Plans, paths: tuple[Path, ...]) -> dict[str, Any]:
+    """Returns a new plan for files; prints the errors of a refused one and exits."""
+    document = _read(paths)
     try:
         return plans.create(document.body)
-    except Refused as error:
+    except ServiceRefusal as error:
         _fail(error, document)
+
+
+def _print(made: Mapping[str, Any], *, as_json: bool) -> None:
+    click.echo(json.dumps(made, indent=2, ensure_ascii=False)) if as_json else _show(made)
 
 
 def _show(made: Mapping[str, Any]) -> None:
@@ -221,14 +283,14 @@ def _show(made: Mapping[str, Any]) -> None:
     click.echo(", ".join(f"{made[name]} {words}" for name, words in names.items()))
 
 
-def _fail(error: Refused, document: Document | None) -> NoReturn:
+def _fail(error: ServiceRefusal, document: PlanDocument | None) -> NoReturn:
     """Prints the errors of a refused plan, line by line, and exits."""
     for line in _lines(error.body, document):
         click.secho(visible(line), fg="red", err=True)
     raise SystemExit(ERROR)
 
 
-def _lines(body: Any, document: Document | None) -> Iterator[str]:
+def _lines(body: Any, document: PlanDocument | None) -> Iterator[str]:
     if not isinstance(body, dict):
         yield error_text(body)
         return

@@ -15,7 +15,7 @@ import orjson
 import sqlalchemy as sa
 
 from netinv_core.errors import MAX_FAULTY, Invalid
-from netinv_core.fields import Reference, Status, ToMany, generic_pairs
+from netinv_core.fields import Reference, Status, ToMany, ToOne, generic_pairs
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
 from netinv_core.tabular.identification import natural_key
@@ -204,7 +204,7 @@ def with_named_references(endpoint: Endpoint, body: Mapping[str, Any]) -> dict[s
 def _named(field: Any, value: Any) -> Any:
     if not isinstance(field, Reference | ToMany) or isinstance(field, Status) or field.target is None:
         return value
-    if not isinstance(field, ToMany):
+    if not isinstance(field, ToMany) or isinstance(field, ToOne):
         return _attributes(field.target, value)
     if field.by is not None:
         return value

@@ -15,26 +15,29 @@ from netinv_core.auth import permissions
 from netinv_core.errors import Conflict, Denied, Invalid
 from netinv_core.fields import generic_pairs
 from netinv_core.read import listing
-from netinv_core.tabular import identification, row_order
-from netinv_core.tabular.row_order import Row, RowOrder
+from netinv_core.tabular import identification
 from netinv_core.types import Endpoint, UnitOfWork
-from netinv_core.write import delete, save
+from netinv_core.write import delete, save, trees
 from netinv_core.write.differing import differing
 from netinv_extras.plans.document import ID, WHOLE, DocumentErrors, PlannedObject
+from netinv_tabular import row_order
+from netinv_tabular.row_order import OrderedRow, RowOrder
 
 NO_OBJECT = "There is no object with this id."
 Deletions = dict[Endpoint, list[uuid.UUID]]
 
 
 @dataclasses.dataclass
-class Outcome:
+class PlanOutcome:
     """Result of an execution: the ids of the objects of the document that exist now, of those deleted, by model."""
 
     present: dict[str, list[uuid.UUID]] = dataclasses.field(default_factory=dict)
     deleted: dict[str, list[uuid.UUID]] = dataclasses.field(default_factory=dict)
 
 
-def execute(uow: UnitOfWork, planned: Sequence[PlannedObject], owned: Mapping[str, Collection[uuid.UUID]]) -> Outcome:
+def execute(
+    uow: UnitOfWork, planned: Sequence[PlannedObject], owned: Mapping[str, Collection[uuid.UUID]]
+) -> PlanOutcome:
     """Writes the objects of a document, and deletes those that are absent or ``owned`` and not in it.
 
     Deletions come first, unless other objects protect what is deleted: these may be changed by the document.
@@ -43,14 +46,15 @@ def execute(uow: UnitOfWork, planned: Sequence[PlannedObject], owned: Mapping[st
     :raises Denied: without permission for one of the writes
     :raises Conflict: naming the objects that protect a deletion
     """
-    execution = _Execution(uow, planned)
+    execution = _PlanExecution(uow, planned)
     execution.identify()
+    trees.lock_whole(uow, dict.fromkeys(item.endpoint for item in planned if item.id is not None))
     deletions = execution.deletions(owned)
     protected = _delete_unprotected(uow, deletions)
     execution.write()
     for endpoint, keys in protected.items():
         delete.delete(uow, endpoint, [{ID: str(key)} for key in keys])
-    outcome = Outcome(deleted={endpoint.label: keys for endpoint, keys in deletions.items()})
+    outcome = PlanOutcome(deleted={endpoint.label: keys for endpoint, keys in deletions.items()})
     for item in planned:
         if not item.absent and item.id is not None:
             outcome.present.setdefault(item.endpoint.label, []).append(item.id)
@@ -73,7 +77,7 @@ def _delete_unprotected(uow: UnitOfWork, deletions: Deletions) -> Deletions:
     return protected
 
 
-class _Execution:
+class _PlanExecution:
     """State of an execution: the objects to write, their order, and the errors."""
 
     def __init__(self, uow: UnitOfWork, planned: Sequence[PlannedObject]) -> None:
@@ -87,7 +91,7 @@ class _Execution:
             items = [item for item in self._planned if item.endpoint is endpoint]
             self._resolve_generic(endpoint, items, is_final=False)
         self._match(self._planned)
-        rows = [Row(item.endpoint, item.body, item.place) for item in self._written]
+        rows = [OrderedRow(item.endpoint, item.body, item.place) for item in self._written]
         self._order = row_order.order(rows, lambda endpoint: endpoint.resource.presentation.depends_on)
         for place, errors in self._order.errors.items():
             self._reject(self._written[place], errors)

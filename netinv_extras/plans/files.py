@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from netinv_core.errors import RequestError, error_text
-from netinv_core.tabular import yaml_documents
+from netinv_tabular import yaml_documents
 
 MAX_VALUES = 2_000_000
 MEMBERS = frozenset({"owner", "match", "objects"})
 
 
 @dataclasses.dataclass
-class Document:
+class PlanDocument:
     """The body of a plan, and the file and index there of each object, by content type."""
 
     body: dict[str, Any]
@@ -30,7 +30,7 @@ class Document:
         return f"{file}: {label}[{own}]"
 
 
-def read(files: Sequence[Path]) -> Document:
+def read(files: Sequence[Path]) -> PlanDocument:
     """Reads files and merges their documents.
 
     :raises ValueError: for a file that cannot be read, or two owners
@@ -49,7 +49,7 @@ def read(files: Sequence[Path]) -> Document:
                 raise ValueError(f"{file}: {label}: a list of objects is expected")
             body["objects"].setdefault(label, []).extend(items)
             origins.setdefault(label, []).extend((str(file), index) for index in range(len(items)))
-    return Document(body, origins)
+    return PlanDocument(body, origins)
 
 
 def _load(file: Path) -> dict[str, Any]:

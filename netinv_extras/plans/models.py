@@ -126,6 +126,7 @@ plans = Resource(
         columns=["owner", "state", "creates", "updates", "deletes", "unchanged", "user", "created"],
         facets=["state"],
         summary=["state", "user", "created", "applied"],
+        leading=["changes"],
     ),
 )
 

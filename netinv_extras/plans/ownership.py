@@ -13,7 +13,7 @@ from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, table_of
 from netinv_core.models.columns import column
 from netinv_core.types import UnitOfWork
-from netinv_extras.plans.execution import Outcome
+from netinv_extras.plans.execution import PlanOutcome
 
 
 class OwnedObject(Model):
@@ -45,7 +45,7 @@ def owned_by(uow: UnitOfWork, owner: str) -> dict[str, list[uuid.UUID]]:
     return owned
 
 
-def update(uow: UnitOfWork, owner: str, outcome: Outcome) -> None:
+def update(uow: UnitOfWork, owner: str, outcome: PlanOutcome) -> None:
     """Adds the objects of an applied document to those of its owner, and removes deleted ones; three statements."""
     gone = [key for keys in outcome.deleted.values() for key in keys]
     if gone:

@@ -19,7 +19,7 @@ from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
 from netinv_core.read import filters, listing
 from netinv_core.read.plans import named_objects
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Draft, JoinedTable, Plan, Reader, UnitOfWork
+from netinv_core.types import Draft, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL
 from netinv_extras.content_types import referenced_objects, type_label
@@ -50,7 +50,7 @@ UNKNOWN_OBJECT = "unknown"
 
 
 class RelationshipAssociation(Model):
-    """An association of a source object and a destination object in a relationship."""
+    """A link of a source object and a destination object in a relationship."""
 
     __tablename__ = "extras_association"
     __table_args__ = (
@@ -72,7 +72,7 @@ class AssociationDisplay(fields.Field):
 
     read_only: bool = True
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         columns = {
             end: (plan.column(place, f"{end}_type"), plan.column(place, f"{end}_id")) for end in (SOURCE, DESTINATION)
         }
@@ -114,7 +114,7 @@ relationship_associations = Resource(
 )
 
 
-@relationship_associations.filter("peer_id", help="The id of an object at either end")
+@relationship_associations.filter("peer_id", listed=True, help="The id of an object at either end")
 def at_either_end(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filter ``?peer_id=<uuid>``: associations that have the object at either end."""
     keys = [uuid.UUID(value) for value in values]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,12 +10,13 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core import fields, types
+from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.base import table_of
 from netinv_core.read.plans import named_objects
 from netinv_core.resource import FieldFactory
-from netinv_core.types import Endpoint, JoinedTable, ListDifference, Plan, Reader, UnitOfWork
+from netinv_core.types import Endpoint, JoinedTable, ListDifference, Reader, ReadPlan, UnitOfWork
 from netinv_core.write import delete, list_differences, references, save
 from netinv_core.write.draft import Draft
 from netinv_core.write.slugs import natural_key
@@ -29,13 +29,13 @@ from netinv_extras.relationships.models import (
     SOURCE,
     matching,
 )
-from netinv_extras.relationships.sides import PEER, Side, relation_of, sides_of
+from netinv_extras.relationships.sides import PEER, RelationshipSide, relation_of, sides_of
 
 READ_ONLY_MEMBERS = frozenset({"id", "url", "name", "type"})
 _ASSOCIATIONS = "extras.relationshipassociation"
 
 
-@functools.cache
+@lru_cache("SQL statements", 8)
 def _associations_statement(dialect: str) -> Any:
     """SELECT of the associations that have one of the objects ``:keys`` at either end."""
     table = table_of(RelationshipAssociation)
@@ -44,12 +44,12 @@ def _associations_statement(dialect: str) -> Any:
 
 
 # Ids of associations by (id of an object, side) and id of the associated object.
-AssociationIds = dict[tuple[Any, Side], dict[Any, Any]]
+AssociationIds = dict[tuple[Any, RelationshipSide], dict[Any, Any]]
 
 
-def association_ids(uow: UnitOfWork, sides: Iterable[Side], keys: Collection[Any]) -> AssociationIds:
+def association_ids(uow: UnitOfWork, sides: Iterable[RelationshipSide], keys: Collection[Any]) -> AssociationIds:
     """Loads the associations of objects in the given relationships. One statement."""
-    sides_by_relationship: dict[Any, list[Side]] = {}
+    sides_by_relationship: dict[Any, list[RelationshipSide]] = {}
     for side in sides:
         sides_by_relationship.setdefault(side.relationship_id, []).append(side)
     object_ids, associations = set(keys), AssociationIds()
@@ -88,7 +88,7 @@ def _represent(uow: UnitOfWork, label: str, keys: Sequence[Any]) -> dict[Any, di
     return representations
 
 
-def _entry_head(uow: UnitOfWork, side: Side) -> dict[str, Any]:
+def _entry_head(uow: UnitOfWork, side: RelationshipSide) -> dict[str, Any]:
     url = f"{uow.base}{uow.registry['extras.relationship'].path}{side.relationship_id}/"
     return {"id": side.relationship_id, "url": url, "name": side.title, "type": side.type}
 
@@ -97,7 +97,7 @@ def _entry_head(uow: UnitOfWork, side: Side) -> dict[str, Any]:
 class SideObjects(fields.ToMany):
     """List of objects sent for one side of a relationship; resolved in one batch with other references."""
 
-    side: Side
+    side: RelationshipSide
 
     @property
     def pairs(self) -> Any:
@@ -138,7 +138,7 @@ class Relationships(fields.Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         key, label = plan.column(place, "id"), place.endpoint.label
         batch = plan.batch(lambda uow, rows: _represent(uow, label, [row[key] for row in rows]))
         return lambda row, page: page.batches[batch].get(row[key], {})
@@ -190,7 +190,9 @@ class Relationships(fields.Field):
             self._store(uow, drafts, sent)
         required.check_after_write(uow, self.endpoint.label, drafts, association_ids)
 
-    def _store(self, uow: UnitOfWork, drafts: Sequence[types.Draft], sent: Mapping[tuple[Any, Side], set[Any]]) -> None:
+    def _store(
+        self, uow: UnitOfWork, drafts: Sequence[types.Draft], sent: Mapping[tuple[Any, RelationshipSide], set[Any]]
+    ) -> None:
         """Makes the associations of objects at sides those that were sent."""
         system = uow.as_system()
         existing = association_ids(uow, {side for _, side in sent}, {key for key, _ in sent})
@@ -222,7 +224,10 @@ def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[types.Draft]) 
 
 
 def _parse(
-    endpoint: Endpoint, fields_by_side: Mapping[Side, SideObjects], draft: types.Draft, sent: Mapping[str, Any]
+    endpoint: Endpoint,
+    fields_by_side: Mapping[RelationshipSide, SideObjects],
+    draft: types.Draft,
+    sent: Mapping[str, Any],
 ) -> None:
     """Validates the shape of the sent value and queues its objects for the batch resolution of references."""
     for slug, value in sent.items():
@@ -263,7 +268,7 @@ def _parse_side(draft: types.Draft, field: SideObjects, value: Any) -> None:
         draft.add_references(field, objects)
 
 
-def _differences_by_place(drafts: Sequence[types.Draft]) -> dict[tuple[Any, Side], ListDifference]:
+def _differences_by_place(drafts: Sequence[types.Draft]) -> dict[tuple[Any, RelationshipSide], ListDifference]:
     """The sides that were sent as differences, by object and side.
 
     Only what they name is created or removed: associations may be changed from their other end meanwhile.
@@ -304,7 +309,7 @@ def _create_missing(
                 draft.reject(NAME, *[error_text(messages) for messages in errors.values()])
 
 
-def _association_body(draft: types.Draft, side: Side, source: Any, destination: Any) -> dict[str, Any]:
+def _association_body(draft: types.Draft, side: RelationshipSide, source: Any, destination: Any) -> dict[str, Any]:
     """Returns the body that creates an association of the draft's object."""
     return {
         "relationship": str(side.relationship_id),
@@ -315,7 +320,7 @@ def _association_body(draft: types.Draft, side: Side, source: Any, destination: 
     }
 
 
-def too_many(side: Side) -> str:
+def too_many(side: RelationshipSide) -> str:
     """The error of several objects at a side that has one."""
     return f'For "{side.title}", "{side.name}" objects must include at most a single object'
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from netinv_core.read.filters import Condition, Filter
 from netinv_core.read.name_lookup import NameQuery, ids_of
 from netinv_core.types import Endpoint, UnitOfWork
-from netinv_extras.relationships.sides import Side, relation_of, sides_of
+from netinv_extras.relationships.sides import RelationshipSide, relation_of, sides_of
 
 PREFIX = "cr_"
 
@@ -28,7 +28,7 @@ def parameters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
     return cached
 
 
-def _parameter(name: str, side: Side) -> Filter:
+def _parameter(name: str, side: RelationshipSide) -> Filter:
     """Returns the filter by ids of objects at the other end of a relationship."""
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
@@ -38,4 +38,4 @@ def _parameter(name: str, side: Side) -> Filter:
         (ids,) = ids_of(uow, NameQuery(name, other_endpoint, tuple(values)))
         return relation_of(uow.registry, side).reach(table, ids)
 
-    return Filter(name, apply)
+    return Filter(name, apply, listed=("",))

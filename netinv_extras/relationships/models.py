@@ -53,7 +53,9 @@ EXAMPLE_ENDS = {"source_type": "extras.secret", "destination_type": "extras.secr
 
 
 class Relationship(Organizational):
-    """A relationship between two content types, for example "circuit terminates at rack". Both are equal if symmetric.
+    """A kind of link between objects of two content types, for example "circuit terminates at rack".
+
+    Both are equal if symmetric.
 
     ``source_filter`` and ``destination_filter`` hold query parameters of the content type's list. Only objects that
     match them can be associated at that end.

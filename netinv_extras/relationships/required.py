@@ -11,10 +11,10 @@ from typing import Any
 
 from netinv_core.types import Draft, UnitOfWork
 from netinv_extras.relationships.models import NAME, matching
-from netinv_extras.relationships.sides import Side, sides_of
+from netinv_extras.relationships.sides import RelationshipSide, sides_of
 
 
-def required_sides(uow: UnitOfWork, label: str) -> list[Side]:
+def required_sides(uow: UnitOfWork, label: str) -> list[RelationshipSide]:
     """Returns the sides that the objects of a type must have; none for imports and the service itself."""
     return [] if uow.is_system or uow.importing else [side for side in sides_of(uow, label) if side.required]
 
@@ -42,7 +42,7 @@ def check_after_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft], asso
 
     :param associated: function from sides and ids to the associations by id and side
     """
-    concerned: list[tuple[Draft, Side]] = []
+    concerned: list[tuple[Draft, RelationshipSide]] = []
     for side in required_sides(uow, label):
         if side.filter:
             enters = _outside(side)
@@ -52,7 +52,9 @@ def check_after_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft], asso
         _reject((draft, side) for draft in _lacking(uow, label, side, group, associated))
 
 
-def _drop_stored_empty_lists(uow: UnitOfWork, sides: Sequence[Side], drafts: Sequence[Draft], associated: Any) -> None:
+def _drop_stored_empty_lists(
+    uow: UnitOfWork, sides: Sequence[RelationshipSide], drafts: Sequence[Draft], associated: Any
+) -> None:
     """Removes the empty lists that objects have already: they change nothing, as if they were not sent."""
     empty = [
         (draft, side)
@@ -66,7 +68,9 @@ def _drop_stored_empty_lists(uow: UnitOfWork, sides: Sequence[Side], drafts: Seq
             del draft.extra[NAME][side]
 
 
-def _lacking(uow: UnitOfWork, label: str, side: Side, drafts: Sequence[Draft], associated: Any) -> Iterable[Draft]:
+def _lacking(
+    uow: UnitOfWork, label: str, side: RelationshipSide, drafts: Sequence[Draft], associated: Any
+) -> Iterable[Draft]:
     """Returns the drafts of objects within a side's filter that have no associated object."""
     inside = matching(uow, label, side.filter or {}, [draft.id for draft in drafts])
     unsent = [draft.id for draft in drafts if draft.id in inside and not _is_sent(draft, side)]
@@ -74,22 +78,22 @@ def _lacking(uow: UnitOfWork, label: str, side: Side, drafts: Sequence[Draft], a
     return [draft for draft in drafts if draft.id in inside and (draft.id, side) not in present]
 
 
-def _outside(side: Side) -> Any:
+def _outside(side: RelationshipSide) -> Any:
     """The note on a draft of an object that was outside of the side's filter before the write."""
     return "outside", side
 
 
-def _is_sent(draft: Draft, side: Side) -> bool:
+def _is_sent(draft: Draft, side: RelationshipSide) -> bool:
     return side in draft.extra.get(NAME, {})
 
 
-def _is_missing(draft: Draft, side: Side) -> bool:
+def _is_missing(draft: Draft, side: RelationshipSide) -> bool:
     """True for a draft that creates an object without the relationship, or empties it on update."""
     objects = draft.extra.get(NAME, {}).get(side)
     return objects == [] or (draft.new and not objects)
 
 
-def _reject(missing: Iterable[tuple[Draft, Side]]) -> None:
+def _reject(missing: Iterable[tuple[Draft, RelationshipSide]]) -> None:
     for draft, side in missing:
         message = f'You need to specify ["relationships"]["{side.slug}"]["{side.name}"]["objects"].'
         by_slug: Any = draft.errors.setdefault(NAME, {})

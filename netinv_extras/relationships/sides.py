@@ -27,7 +27,7 @@ PEER = "peer"
 
 
 @dataclasses.dataclass(frozen=True)
-class Side:
+class RelationshipSide:
     """One end of a relationship as objects of a content type see it: the objects at the opposite end.
 
     :ivar name: name of the opposite end in the API: ``source``, ``destination`` or, if symmetric, ``peer``
@@ -60,7 +60,7 @@ class Side:
         return (key, other) if self.end == SOURCE else (other, key)
 
 
-Sides = Sequence[Side]
+Sides = Sequence[RelationshipSide]
 
 
 def sides_of(uow: UnitOfWork, label: str) -> Sides:
@@ -69,21 +69,21 @@ def sides_of(uow: UnitOfWork, label: str) -> Sides:
     return sides
 
 
-def _load(uow: UnitOfWork) -> dict[str, list[Side]]:
+def _load(uow: UnitOfWork) -> dict[str, list[RelationshipSide]]:
     """Loads all relationships; returns their sides by content type. One statement."""
     table = table_of(Relationship)
-    sides: dict[str, list[Side]] = {}
+    sides: dict[str, list[RelationshipSide]] = {}
     for row in uow.execute(sa.select(table).order_by(table.c.name)).mappings():
         for end in (SOURCE,) if row["type"].startswith(SYMMETRIC) else (SOURCE, DESTINATION):
             sides.setdefault(row[f"{end}_type"], []).append(_side(uow.registry, row, end))
     return sides
 
 
-def _side(registry: Registry, row: Mapping[str, Any], end: str) -> Side:
+def _side(registry: Registry, row: Mapping[str, Any], end: str) -> RelationshipSide:
     opposite = OPPOSITE[end]
     other_type = row[f"{opposite}_type"]
     many = row["type"].endswith(MANY_TO_MANY) or (row["type"] == ONE_TO_MANY and opposite == DESTINATION)
-    return Side(
+    return RelationshipSide(
         relationship_id=row["id"],
         slug=row["slug"],
         title=row["name"],
@@ -105,7 +105,7 @@ def _model_title(endpoint: Endpoint | None, label: str, *, many: bool) -> str:
     return endpoint.plural if many else endpoint.title
 
 
-def relation_of(registry: Registry, side: Side) -> relations.Relation:
+def relation_of(registry: Registry, side: RelationshipSide) -> relations.Relation:
     """Returns the relation from objects to those at the opposite end, for read plans and filters."""
     table = table_of(RelationshipAssociation)
     ends = (side.end, OPPOSITE[side.end]) if side.name == PEER else (side.end,)

@@ -11,6 +11,7 @@ from typing import Any
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped
 
+from netinv_core import setting_variables
 from netinv_core.http.actions import documented
 from netinv_core.http.views import key_of
 from netinv_core.models.associations import unique_set
@@ -57,7 +58,7 @@ class SecretValueNotFoundError(SecretError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Provider:
+class SecretsProvider:
     """Source of values, such as environment variables or a vault.
 
     ``title`` names it in messages; ``needs`` lists the required parameters, which are texts. ``read`` returns the value
@@ -73,7 +74,8 @@ class Provider:
 
 def _from_environment(settings: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
     variable = parameters["variable"]
-    if not variable.startswith(tuple(settings["secrets_env_prefixes"])):
+    is_own = setting_variables.is_of_setting(variable, settings)  # netinv's database and secret are not for users
+    if is_own or not variable.startswith(tuple(settings["secrets_env_prefixes"])):
         raise SecretProviderError("The setting netinv.secrets_env_prefixes does not allow this variable.")
     try:
         return os.environ[variable]
@@ -90,7 +92,7 @@ def _from_file(settings: Mapping[str, Any], parameters: Mapping[str, Any]) -> st
             raise SecretValueNotFoundError(f'File "{path}" not found!')
         with resolved.open(encoding="utf-8") as file:
             return file.read(MAX_VALUE_LENGTH).strip()
-    except allowed_files.NotAllowed as error:
+    except allowed_files.PathNotAllowed as error:
         raise SecretProviderError(str(error)) from None
     except UnicodeDecodeError:
         raise SecretProviderError(f'File "{path}" cannot be read: it is not UTF-8') from None
@@ -104,15 +106,15 @@ def _path_fault(parameters: Mapping[str, Any]) -> str | None:
     return None if is_absolute else "Path must be an absolute path, not a relative one"
 
 
-def _builtin_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
+def _builtin_providers(settings: Mapping[str, Any]) -> dict[str, SecretsProvider]:
     environment, file = functools.partial(_from_environment, settings), functools.partial(_from_file, settings)
     return {
-        "environment-variable": Provider("EnvironmentVariableSecretsProvider", ("variable",), environment),
-        "text-file": Provider("TextFileSecretsProvider", ("path",), file, _path_fault),
+        "environment-variable": SecretsProvider("EnvironmentVariableSecretsProvider", ("variable",), environment),
+        "text-file": SecretsProvider("TextFileSecretsProvider", ("path",), file, _path_fault),
     }
 
 
-def providers(registry: Registry) -> dict[str, Provider]:
+def providers(registry: Registry) -> dict[str, SecretsProvider]:
     """Returns the providers by name: the builtin ones, and those of the hook ``netinv_secret_providers``."""
     by_name = _builtin_providers(registry.settings)
     for contributed in registry.hooks.netinv_secret_providers(registry=registry):
@@ -121,7 +123,7 @@ def providers(registry: Registry) -> dict[str, Provider]:
 
 
 class Secret(Primary):
-    """Reference to a value: a provider and its parameters."""
+    """A reference to a value that is kept elsewhere: a provider and its parameters."""
 
     __tablename__ = "extras_secret"
 
@@ -133,7 +135,7 @@ class Secret(Primary):
 
 
 class SecretsGroup(Organizational):
-    """Secrets that belong together, such as user name and password of a device."""
+    """A set of secrets that belong together, such as user name and password of a device."""
 
     __tablename__ = "extras_secrets_group"
 
@@ -143,7 +145,7 @@ class SecretsGroup(Organizational):
 
 
 class SecretsGroupAssociation(Model):
-    """Secret in a group, with the type of access and its use."""
+    """A secret in a group, with the type of access and its use."""
 
     __tablename__ = "extras_secrets_group_association"
     __table_args__ = (unique_set("group_id", "access_type", "secret_type"),)

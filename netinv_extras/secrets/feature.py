@@ -20,7 +20,7 @@ feature = Feature(
     [secrets.secrets, secrets.secrets_groups, secrets.secrets_groups_associations],
     includes=["netinv_extras.secrets"],
     settings={
-        "secrets_env_prefixes": (settings.words, ()),
+        "secrets_env_prefixes": (settings.variable_prefixes, ()),
         "secrets_file_folders": (allowed_files.folders, ()),
     },
     menu=[

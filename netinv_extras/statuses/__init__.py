@@ -24,7 +24,7 @@ DEFAULT_COLOR = "9e9e9e"
 
 
 class Status(Organizational):
-    """State such as ``active``, and the content types whose objects may have it."""
+    """A state of objects, such as *Active*, and the content types that it applies to."""
 
     __tablename__ = "extras_status"
 
@@ -57,7 +57,8 @@ statuses = Resource(
 def status(*, initial: Sequence[str] = ("Active", "Planned")) -> MappedColumn[uuid.UUID]:
     """Column of a model with a status: ``status_id: Mapped[Ref] = status(initial=["Active", "Planned"])``.
 
-    :param initial: names of the statuses that apply to the model once ``netinv migrate`` has created its table
+    :param initial: names of the statuses that apply to the model once ``netinv migrate`` has created its table; forms
+        for new objects begin with the first
     """
     return foreign_key(Status, on_delete=PROTECT, kind="status", initial=tuple(initial))
 

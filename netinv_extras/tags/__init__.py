@@ -17,7 +17,7 @@ from netinv_core.models.columns import Description, Name, color, column
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, relations
-from netinv_core.read.plan import Plan, nested_fields
+from netinv_core.read.plan import ReadPlan, nested_fields
 from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
 from netinv_core.types import Draft, Endpoint, Field, JoinedTable, Reader, Registry, UnitOfWork
 from netinv_core.write.delete import GenericCascade
@@ -25,7 +25,7 @@ from netinv_extras.content_types import used_types_stay
 
 
 class Tag(Organizational):
-    """Keyword with a colour, for objects of certain content types."""
+    """A keyword with a colour, for objects of certain content types."""
 
     __tablename__ = "extras_tag"
 
@@ -127,9 +127,9 @@ class Tags(fields.ToMany):
     def pairs(self) -> Any:
         return pairs(self.endpoint)
 
-    def reader(self, plan: types.Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
         tag, assigned = self.registry["extras.tag"], pairs(place.endpoint)
-        inner = Plan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
+        inner = ReadPlan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
         nested = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
         return plan.load_to_many(place, nested)
 

@@ -12,7 +12,7 @@ from netinv_core.presentation import MenuSection
 from netinv_core.types import Endpoint, FieldFactory, Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_extras import tags
-from netinv_extras.config_contexts.scopes import Scope
+from netinv_extras.config_contexts.scopes import ContextScope
 
 feature = Feature(
     "tags",
@@ -41,9 +41,9 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
-def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
+def netinv_context_scopes(registry: Registry) -> Iterable[ContextScope]:
     """Tags as a scope of config contexts."""
-    return [Scope("tags", "extras.tag", field="tags", by="slug", position=120)]
+    return [ContextScope("tags", "extras.tag", field="tags", by="slug", position=120)]
 
 
 @hookimpl

@@ -14,7 +14,7 @@ from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Customizable, Organizational, table_of
 from netinv_core.models.columns import Description, boolean, column, integer, required_text, slug, text
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Endpoint, JoinedTable, Plan, Reader, UnitOfWork
+from netinv_core.types import Endpoint, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_extras.content_types import content_type_parameter, type_label
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.objects import ObjectLoader
@@ -24,7 +24,10 @@ FALLBACK = "Fallback value (if any) to be output for the field in the case of a 
 
 
 class ComputedField(Organizational):
-    """Member of ``computed_fields``: the rendered ``template``, or ``fallback_value`` when rendering fails."""
+    """A value that a template renders for each object of a content type.
+
+    It is ``fallback_value`` when rendering fails.
+    """
 
     __tablename__ = "extras_computed_field"
     __table_args__ = (unique_set("content_type", "label"),)
@@ -63,7 +66,7 @@ computed_fields.rule(sandbox.rule("template"))
 
 
 @dataclasses.dataclass(frozen=True)
-class Definition:
+class ComputedDefinition:
     """Computed field of a content type, as cached."""
 
     slug: str
@@ -72,17 +75,17 @@ class Definition:
     label: str
 
 
-def definitions_of(uow: UnitOfWork, label: str) -> Sequence[Definition]:
+def definitions_of(uow: UnitOfWork, label: str) -> Sequence[ComputedDefinition]:
     """Returns the computed fields of a content type, ordered by weight, from the configuration cache."""
-    definitions: Sequence[Definition] = uow.cached_config(NAME, _load).get(label, ())
+    definitions: Sequence[ComputedDefinition] = uow.cached_config(NAME, _load).get(label, ())
     return definitions
 
 
-def _load(uow: UnitOfWork) -> dict[str, list[Definition]]:
+def _load(uow: UnitOfWork) -> dict[str, list[ComputedDefinition]]:
     table = table_of(ComputedField)
-    definitions: dict[str, list[Definition]] = {}
+    definitions: dict[str, list[ComputedDefinition]] = {}
     for row in uow.execute(sa.select(table).order_by(table.c.weight, table.c.slug)):
-        definition = Definition(row.slug, row.template, row.fallback_value, row.label)
+        definition = ComputedDefinition(row.slug, row.template, row.fallback_value, row.label)
         definitions.setdefault(row.content_type, []).append(definition)
     return definitions
 
@@ -94,13 +97,19 @@ class ComputedFields(fields.Field):
     opt_in: bool = True
     read_only: bool = True
 
-    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         key, endpoint = plan.column(place, "id"), place.endpoint
-        batch = plan.batch(lambda uow, rows: _values(uow, endpoint, [row[key] for row in rows]))
-        return lambda row, page: page.batches[batch].get(row[key], {})
+        batch = plan.batch(lambda uow, rows: results_of(uow, endpoint, [row[key] for row in rows]))
+        return lambda row, page: {
+            definition.slug: text if error is None else definition.fallback
+            for definition, text, error in page.batches[batch].get(row[key], ())
+        }
 
 
-def _values(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, dict[str, str]]:
+def results_of(
+    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]
+) -> dict[Any, list[tuple[ComputedDefinition, str, str | None]]]:
+    """Renders the computed fields of objects; returns by id the definitions with their texts, or with their errors."""
     definitions = definitions_of(uow, endpoint.label)
     if not definitions:
         return {}
@@ -109,11 +118,13 @@ def _values(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[An
     variables = {key: {"obj": batch.object(key)} for key in keys}
     pairs = [(key, definition) for key in variables for definition in definitions]
     renderings = [sandbox.Rendering(definition.template, variables[key]) for key, definition in pairs]
-    results = sandbox.render(renderings, sandbox.Limits.of(uow.registry.settings), loader)
-    values: dict[Any, dict[str, str]] = {}
+    results = sandbox.render(renderings, sandbox.limits_of(uow.registry), loader)
+    found: dict[Any, list[tuple[ComputedDefinition, str, str | None]]] = {}
     for (key, definition), result in zip(pairs, results, strict=True):
-        values.setdefault(key, {})[definition.slug] = result if isinstance(result, str) else definition.fallback
-    return values
+        failed = isinstance(result, sandbox.RenderError)
+        text, error = ("", str(result)) if failed else (str(result), None)
+        found.setdefault(key, []).append((definition, text, error))
+    return found
 
 
 field = FieldFactory(NAME, lambda registry, endpoint: ComputedFields(name=NAME, openapi={"type": "object"}))

@@ -24,7 +24,7 @@ TEMPLATED = ("text", "target_url")
 
 
 class CustomLink(Organizational):
-    """Link on all objects of a content type.
+    """A link on all objects of a content type.
 
     ``text`` and ``target_url`` are Jinja2 templates with the variable ``obj``. Links with the same
     ``group_name`` form a menu, ordered by ``weight``.

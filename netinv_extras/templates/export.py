@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid
-from netinv_core.http import list_files, media_types
+from netinv_core.http import media_types
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
@@ -24,6 +24,7 @@ from netinv_extras.content_types import has_pages
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.export_templates import ExportTemplate
 from netinv_extras.templates.objects import ObjectLoader
+from netinv_tabular import list_files
 
 PARAMETER = "export"
 MAX_FILE_LENGTH = 1 << 24  # characters
@@ -50,12 +51,12 @@ def export(uow: RequestUnitOfWork, endpoint: Endpoint, name: str, parameters: li
     return response
 
 
-def _limits(uow: UnitOfWork) -> sandbox.Limits:
+def _limits(uow: UnitOfWork) -> sandbox.RenderLimits:
     """Returns the limits of exports: those of other templates, but a longer result and the time ``export_timeout``."""
     settings = uow.registry.settings
     seconds = settings["export_timeout"]
     total = seconds + 2 * sandbox.RESULT_GRACE
-    return dataclasses.replace(sandbox.Limits.of(settings), seconds=seconds, total=total, longest=MAX_FILE_LENGTH)
+    return dataclasses.replace(sandbox.limits_of(uow.registry), seconds=seconds, total=total, longest=MAX_FILE_LENGTH)
 
 
 def _template(uow: UnitOfWork, endpoint: Endpoint, name: str) -> Mapping[str, Any]:

@@ -11,9 +11,11 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.http import media_types
+from netinv_core.labels import title_of_type
 from netinv_core.models.associations import unique_set, unique_together
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import Description, column, required_text, text, unique_copy
+from netinv_core.presentation import Presentation, beside
 from netinv_core.resource import FieldFactory, Resource, generic_fk
 from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_extras.config_contexts.schemas import may_own, schema_display_name
@@ -32,7 +34,10 @@ NOT_UNIQUE = "An ExportTemplate with this name and content type already exists."
 
 
 class ExportTemplate(Organizational):
-    """Template with the variable ``queryset``, a list of objects. Media type and extension are those of the file."""
+    """A template that makes a file of a list of objects.
+
+    Its variable is ``queryset``. Media type and extension are those of the file.
+    """
 
     __tablename__ = "extras_export_template"
     __table_args__ = (
@@ -63,6 +68,15 @@ def _display(registry: Registry, endpoint: Endpoint) -> Field:
     return fields.Computed(name="display", function=display_name, paths=paths, openapi={"type": "string"})
 
 
+def _name_in_context(registry: Registry) -> Any:
+    """The name of a template on pages: ``Devices as text · Device``."""
+
+    def name(content_type: str, name: str, owner: dict[str, Any] | None) -> str:
+        return beside(schema_display_name(name, owner), title_of_type(registry, content_type))
+
+    return name, "content_type", "name", "owner"
+
+
 export_templates = Resource(
     ExportTemplate,
     "export-templates",
@@ -79,6 +93,7 @@ export_templates = Resource(
     ],
     omit=["custom_fields", "computed_fields"],
     filters=[content_type_choice("content_type", has_pages), content_type_parameter("owner_content_type")],
+    presentation=Presentation(name_in_context=_name_in_context),
     example={
         "content_type": "extras.secret",
         "template_code": "{% for secret in queryset %}{{ secret.name }}\n{% endfor %}",

@@ -80,6 +80,28 @@ def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
+def netinv_web_includes(registry: Registry) -> Iterable[str]:
+    """The pages on which templates are tried."""
+    return ["netinv_extras.templates.web.trial"]
+
+
+@hookimpl
+def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The way to these pages."""
+    from netinv_extras.templates.web import trial
+
+    return trial.actions_of(endpoint)
+
+
+@hookimpl
+def netinv_web_form_parts(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """*Try it*: the part of forms that renders the template in them."""
+    from netinv_extras.templates.web import form_part
+
+    return form_part.parts_of(endpoint)
+
+
+@hookimpl
 def netinv_web_exports(request: Any, endpoint: Endpoint) -> Iterable[Any]:
     """The export templates of the list's content type."""
     from netinv_extras.templates.web import exports

@@ -11,7 +11,9 @@ from __future__ import annotations
 import atexit
 import contextlib
 import dataclasses
+import importlib.util
 import json
+import logging
 import os
 import pathlib
 import socket
@@ -22,15 +24,15 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
-import jinja2
-import markupsafe
-
+from netinv_core import child_processes
 from netinv_extras.templates.renderer import frames
 
+log = logging.getLogger(__name__)
 START_TIMEOUT = 30.0  # seconds for the start of a process
 IDLE_TIMEOUT = 60.0  # seconds after which idle processes end, except for the one used last
 MOST_CPU = 60.0  # seconds of processor time after which a process is replaced
 ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # inherited variables: library paths of Python itself
+LIBRARIES = ("jinja2", "markupsafe", "markdown_it", "mdurl", "netutils", "yaml")  # that the renderer imports
 MAIN = pathlib.Path(frames.__file__).with_name("__main__.py")
 
 
@@ -47,30 +49,32 @@ class PoolExhausted(Exception):
 
 
 @dataclasses.dataclass(frozen=True)
-class Limits:
-    """Limits of a pool: number of processes, and memory of each in bytes."""
+class PoolLimits:
+    """Limits of a pool: number of processes, and memory of each in bytes; the filters of packages that they load."""
 
     processes: int
     memory: int
+    filters: tuple[tuple[str, str, str], ...] = ()  # name, file, function
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Self:
+    def of(cls, settings: Mapping[str, Any], filters: tuple[tuple[str, str, str], ...] = ()) -> Self:
         """Returns the limits of the settings."""
-        return cls(max(settings["template_processes"], 1), settings["template_memory"])
+        return cls(max(settings["template_processes"], 1), settings["template_memory"], filters)
 
 
 class Process:
     """A renderer process. ``used`` is the time of its last return (monotonic); ``worn`` ones are replaced."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: PoolLimits) -> None:
         ours, theirs = socket.socketpair()
         self._progress, progress = os.pipe()
         self._socket = ours
         self._received = bytearray()
         self.used = time.monotonic()
         self.worn = False
-        paths = sorted({str(pathlib.Path(module.__file__ or "").parent.parent) for module in (jinja2, markupsafe)})
-        options = {"paths": paths, "progress": progress, "memory": limits.memory}
+        specs = [importlib.util.find_spec(name) for name in LIBRARIES]
+        paths = sorted({str(pathlib.Path(spec.origin or "").parent.parent) for spec in specs if spec is not None})
+        options = {"paths": paths, "progress": progress, "memory": limits.memory, "filters": limits.filters}
         command = [sys.executable, "-I", "-S", str(MAIN), json.dumps(options)]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this very package
@@ -92,10 +96,12 @@ class Process:
         os.set_blocking(self._progress, False)
         self.pid = self._process.pid
         try:
-            self.receive(time.monotonic() + START_TIMEOUT, 0)
+            ready, _ = self.receive(time.monotonic() + START_TIMEOUT, 0)
         except (RendererDied, RendererTimeout):
             self.kill()
             raise RendererDied("the renderer process does not start") from None
+        for name in ready.get("failed", ()):
+            log.error("the filter %s of templates cannot be loaded and is left out", name)
 
     def send(self, head: frames.Head, deadline: float) -> None:
         """Sends a message.
@@ -159,7 +165,7 @@ class Process:
     def kill(self) -> None:
         """Kills the process, reaps it and closes the descriptors."""
         self._process.kill()
-        self._process.wait()
+        child_processes.reap(self._process)
         self._close()
 
     def abandon(self) -> None:
@@ -172,10 +178,10 @@ class Process:
             os.close(self._progress)
 
 
-class Pool:
+class RendererPool:
     """Bounded pool of renderer processes; each is used by one thread at a time."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: PoolLimits) -> None:
         self._limits = limits
         self._idle: list[Process] = []  # the one used last at the end
         self._borrowed: set[Process] = set()
@@ -273,14 +279,14 @@ class _Pools:
     """The pools of this process, by their limits."""
 
     def __init__(self) -> None:
-        self._by_limits: dict[Limits, Pool] = {}
+        self._by_limits: dict[PoolLimits, RendererPool] = {}
         self._lock = threading.Lock()
 
-    def get(self, limits: Limits) -> Pool:
+    def get(self, limits: PoolLimits) -> RendererPool:
         """Returns the pool with these limits."""
         with self._lock:
             if limits not in self._by_limits:
-                self._by_limits[limits] = Pool(limits)
+                self._by_limits[limits] = RendererPool(limits)
             return self._by_limits[limits]
 
     def begin_anew(self) -> None:

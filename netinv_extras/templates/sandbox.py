@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import inspect
 import logging
 import threading
 import time
@@ -17,9 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
 from netinv_core.caches import CacheCounts
-from netinv_core.types import Draft, Rule, UnitOfWork
+from netinv_core.registry_cache import cached_in_registry
+from netinv_core.types import Draft, Registry, Rule, UnitOfWork
 from netinv_extras.templates import renderer_pool
-from netinv_extras.templates.renderer.values import encode
+from netinv_extras.templates.renderer.values import ColumnValue, Unknown, encode
 
 log = logging.getLogger(__name__)
 RESULT_GRACE = 0.5  # seconds after the time limit in which the renderer has to report it itself
@@ -40,7 +42,7 @@ class RendererUnavailable(RenderError):
     """No renderer was free in time, or none can be started: the template was not tried."""
 
 
-class Loader(Protocol):
+class AttributeLoader(Protocol):
     """Loads attributes of the objects that templates mention, for all objects of a batch at once.
 
     Loaders of the same ``kind`` number their batches alike if the same attributes are loaded in the same order.
@@ -48,8 +50,8 @@ class Loader(Protocol):
 
     kind: str
 
-    def column(self, batch: int, name: str) -> list[Any] | None:
-        """Returns an attribute of each object of a batch, encoded; ``None`` for an unknown attribute.
+    def column(self, batch: int, name: str) -> ColumnValue | Unknown:
+        """Returns an attribute of each object of a batch.
 
         :raises RenderError: when too many relations are followed
         :raises IndexError: for an unknown batch
@@ -69,14 +71,14 @@ class Rendering:
 
 
 @dataclasses.dataclass(frozen=True)
-class Limits:
+class RenderLimits:
     """Limits of renderings.
 
     ``seconds`` is for one rendering and ``total`` for all of a call; ``longest_source`` and ``longest`` are
     characters of a source and of a result; ``pause`` is the seconds for which a failing source is refused.
     """
 
-    pool: renderer_pool.Limits
+    pool: renderer_pool.PoolLimits
     seconds: float
     total: float
     longest_source: int
@@ -84,8 +86,8 @@ class Limits:
     pause: float
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Self:
-        """Returns the limits of the settings."""
+    def of(cls, settings: Mapping[str, Any], filters: tuple[tuple[str, str, str], ...] = ()) -> Self:
+        """Returns the limits of the settings; ``filters`` are those of packages."""
         names = (
             "template_timeout",
             "template_total_timeout",
@@ -93,7 +95,20 @@ class Limits:
             "template_max_output",
             "template_pause",
         )
-        return cls(renderer_pool.Limits.of(settings), *(settings[name] for name in names))
+        return cls(renderer_pool.PoolLimits.of(settings, filters), *(settings[name] for name in names))
+
+
+def limits_of(registry: Registry) -> RenderLimits:
+    """Returns the limits of the settings, with the filters of packages."""
+    return RenderLimits.of(registry.settings, _filters_of(registry))
+
+
+@cached_in_registry
+def _filters_of(registry: Registry) -> tuple[tuple[str, str, str], ...]:
+    """Returns name, file and function of the filters of packages."""
+    added = registry.hooks.netinv_template_filters(registry=registry)
+    functions = {name: function for filters in added for name, function in filters.items()}
+    return tuple(sorted((name, inspect.getfile(given), given.__name__) for name, given in functions.items()))
 
 
 class _Strikes:
@@ -152,7 +167,9 @@ _strikes = _Strikes()
 _plans = _Plans()
 
 
-def render(renderings: Sequence[Rendering], limits: Limits, loader: Loader | None = None) -> list[str | RenderError]:
+def render(
+    renderings: Sequence[Rendering], limits: RenderLimits, loader: AttributeLoader | None = None
+) -> list[str | RenderError]:
     """Returns the text or the error of each rendering. ``loader`` loads attributes of objects in the variables."""
     return _Session(renderings, limits, loader).run()
 
@@ -160,7 +177,7 @@ def render(renderings: Sequence[Rendering], limits: Limits, loader: Loader | Non
 class _Session:
     """One call of :func:`render`: conversations with renderer processes until every rendering has its result."""
 
-    def __init__(self, renderings: Sequence[Rendering], limits: Limits, loader: Loader | None) -> None:
+    def __init__(self, renderings: Sequence[Rendering], limits: RenderLimits, loader: AttributeLoader | None) -> None:
         self._renderings, self._limits, self._loader = renderings, limits, loader
         self._results: dict[int, str | RenderError] = {}
         self._end = time.monotonic() + limits.total
@@ -323,18 +340,20 @@ class _Session:
         if len(self._requested) >= LOADS or self._loaded > LOADED:
             return {"refused": "it asks for too many attributes of too many objects"}
         try:
-            values = self._column(batch, name)
+            answer = self._column(batch, name)
         except RenderError as error:
             return {"refused": str(error)}
         except IndexError:
             raise renderer_pool.RendererDied("the renderer asked for objects that there are not") from None
         self._requested.append((batch, name))
-        return {"values": values}
+        return answer
 
-    def _column(self, batch: int, name: str) -> list[Any] | None:
-        column = None if self._loader is None else self._loader.column(batch, name)
-        self._loaded += len(column or ())
-        return column
+    def _column(self, batch: int, name: str) -> dict[str, Any]:
+        """Returns a loaded attribute, or what is told about an unknown one."""
+        column = Unknown("an object", "") if self._loader is None else self._loader.column(batch, name)
+        if isinstance(column, ColumnValue):
+            self._loaded += len(column.values)
+        return column._asdict()
 
 
 def _without_surrogates(text: str) -> str:
@@ -342,7 +361,7 @@ def _without_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def faults(renderings: Sequence[Rendering], limits: Limits) -> list[str | None]:
+def faults(renderings: Sequence[Rendering], limits: RenderLimits) -> list[str | None]:
     """Compiles sources; returns an error text for each that does not compile, ``None`` for the others."""
     results = render(renderings, limits)
     return [
@@ -360,7 +379,7 @@ def rule(*names: str, lines: Sequence[str] = ()) -> Rule:
 
     def templates_compile(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         """Rejects templates with errors of syntax."""
-        limits = Limits.of(uow.registry.settings)
+        limits = limits_of(uow.registry)
         changed: list[tuple[Draft, str, Rendering]] = []
         for draft in drafts:
             for name in (*names, *lines):

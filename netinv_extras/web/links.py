@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.models.base import table_of
-from netinv_core.net.urls import is_link, is_link_or_path
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.jobs.buttons import JobButton, job_button_types
@@ -20,17 +19,18 @@ from netinv_extras.templates.custom_links import CustomLink
 from netinv_extras.templates.export import PARAMETER
 from netinv_extras.templates.objects import ObjectLoader
 from netinv_extras.templates.web import exports
+from netinv_outgoing.urls import is_link, is_link_or_path
 from netinv_web.extensions import Panel
 from netinv_web.menu import may
 
 TEMPLATE = "netinv_extras:web/templates/links.jinja2"
 JOB, BUTTON, LINK = "extras.job", "extras.jobbutton", "extras.customlink"
 _link, _button = table_of(CustomLink), table_of(JobButton)
-_Groups = dict[str, list["Entry"]]
+_Groups = dict[str, list["HeadLink"]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Entry:
+class HeadLink:
     """A link, or with ``posts`` a button, in the head of an object. ``error`` is the name of one that failed."""
 
     text: str
@@ -93,29 +93,29 @@ def _rendered(uow: UnitOfWork, endpoint: Endpoint, key: Any, sources: Sequence[s
     loader = ObjectLoader(uow)
     variables = {"obj": loader.add(endpoint, [key], open=True).object(key)}
     renderings = [sandbox.Rendering(source, variables) for source in sources]
-    return sandbox.render(renderings, sandbox.Limits.of(uow.registry.settings), loader)
+    return sandbox.render(renderings, sandbox.limits_of(uow.registry), loader)
 
 
-def _custom_link(row: Any, text: Any, address: Any) -> Entry | None:
+def _custom_link(row: Any, text: Any, address: Any) -> HeadLink | None:
     """A custom link; ``None`` for one whose text is blank, which is how templates hide it."""
     if not isinstance(text, str) or not isinstance(address, str):
-        return Entry(row.name, error=row.name)
+        return HeadLink(row.name, error=row.name)
     if not text.strip():
         return None
     if not (is_link(address.strip()) or (address.strip().startswith("/") and is_link_or_path(address.strip()))):
-        return Entry(text.strip(), error=row.name)
-    return Entry(text.strip(), address.strip(), row.button_class, new_window=bool(row.new_window))
+        return HeadLink(text.strip(), error=row.name)
+    return HeadLink(text.strip(), address.strip(), row.button_class, new_window=bool(row.new_window))
 
 
-def _job_button(row: Any, text: Any, endpoint: Endpoint, key: Any) -> Entry:
+def _job_button(row: Any, text: Any, endpoint: Endpoint, key: Any) -> HeadLink:
     if not isinstance(text, str):
-        return Entry(row.name, error=row.name)
+        return HeadLink(row.name, error=row.name)
     query = urlencode({"object_model_name": endpoint.label, "object_pk": key})
     path = f"/extras/job-buttons/{row.id}/run/?{query}"
-    return Entry(text.strip() or row.name, path, row.button_class, posts=not row.confirmation)
+    return HeadLink(text.strip() or row.name, path, row.button_class, posts=not row.confirmation)
 
 
-def _exports(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[Entry]:
+def _exports(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[HeadLink]:
     """The export templates of the content type, for this object alone."""
     paths = [(name, urlencode({PARAMETER: name, "id": key})) for name in exports.template_names(uow, endpoint)]
-    return [Entry(name, f"{endpoint.path}?{query}") for name, query in paths]
+    return [HeadLink(name, f"{endpoint.path}?{query}") for name, query in paths]

@@ -1,9 +1,13 @@
-"""Control of forms for a content type."""
+"""Control of forms, and cell of lists, for a content type."""
 
 from __future__ import annotations
 
-from netinv_core.types import Endpoint, Field, UnitOfWork
+from typing import Any
+
+from netinv_core.labels import title_of_type
+from netinv_core.types import Endpoint, Field, ReadPlan, UnitOfWork
 from netinv_extras.content_types import TypeLabel
+from netinv_web.cells import EMPTY, CellFactory, CellReader
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey, type_choices
 
 
@@ -13,3 +17,17 @@ def _type_label(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
 
 
 CONTROLS: dict[FactoryKey, ControlFactory] = {TypeLabel: _type_label}
+
+
+def _cell(plan: ReadPlan, place: Any, field: Field) -> CellReader:
+    """The title of the model, in place of its label."""
+    read = plan.reader_of(place, field)
+
+    def shown(row: Any, page: Any) -> Any:
+        label = read(row, page)
+        return title_of_type(plan.registry, str(label)) if label else EMPTY
+
+    return shown
+
+
+CELLS: dict[type[Field], CellFactory] = {TypeLabel: _cell}

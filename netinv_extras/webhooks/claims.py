@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.changelog.states import record_columns
 from netinv_core.db.driver.combined import Combined, Run, without_disk
 from netinv_core.db.driver.results import Row
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.tasks.leases import free
+from netinv_extras.webhooks.change_records import claimed_columns
 from netinv_extras.webhooks.deliveries import QUEUED, WebhookDelivery
 
 _delivery, _change = table_of(WebhookDelivery), table_of(ObjectChange)
@@ -23,8 +23,7 @@ _lane_delivery, _locked_delivery = _delivery.alias(), _delivery.alias("to_lock")
 SUSPECT = 2  # lost claims in a row after which a delivery may be what crashes the workers that claim it
 WINDOW, EVERY = 1000, 2**31 - 1  # ready deliveries of a webhook to search; EVERY: no limit
 DELIVERY_COLUMNS = tuple(_delivery.c.keys())
-CHANGE_COLUMNS = ("id", "time", "user_name", "request_id", "action", "changed_object_type", "before", "after")
-change_columns = [column.label(f"record_{column.name}") for column in record_columns(CHANGE_COLUMNS)]
+change_columns = [column.label(f"record_{column.name}") for column in claimed_columns]
 is_ready = sa.and_(
     _delivery.c.state == QUEUED, _delivery.c.due <= sa.bindparam("now"), free(_delivery, sa.bindparam("now"))
 )

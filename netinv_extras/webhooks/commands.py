@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import re
 from collections.abc import Sequence
@@ -15,16 +16,18 @@ from rich.table import Table
 from rich.text import Text
 
 from netinv_core.changelog import sequence
+from netinv_core.command_output import json_option, print_json, table_width
 from netinv_core.db.engine import in_parameter
 from netinv_core.environment import Environment
 from netinv_core.models.base import now, table_of
+from netinv_core.models.types import utc
 from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks import deliveries
 from netinv_extras.webhooks import replay as replaying
 from netinv_extras.webhooks.deliveries import FAILED, STATES, WebhookAttempt, WebhookDelivery
 from netinv_extras.webhooks.listener import visible
 from netinv_extras.webhooks.models import Webhook
-from netinv_extras.webhooks.replay import Span
+from netinv_extras.webhooks.replay import ReplaySpan
 from netinv_extras.webhooks.stats import queue_stats
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -43,17 +46,16 @@ class Moment(click.ParamType[datetime.datetime]):
         if isinstance(value, datetime.datetime):
             return value
         ago = re.fullmatch(r"([0-9]{1,6})([smhd])", value)
-        if ago:
-            return now() - datetime.timedelta(**{_UNITS[ago[2]]: int(ago[1])})
         try:
-            time = datetime.datetime.fromisoformat(value)
-        except ValueError:
+            if ago:
+                return now() - datetime.timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+            return utc(datetime.datetime.fromisoformat(value))
+        except (ValueError, OverflowError):
             self.fail(
                 f"{value!r} is neither a time such as 2026-01-31T12:00:00Z nor how long ago, such as 30m, 12h or 7d",
                 parameter,
                 context,
             )
-        return time.astimezone(datetime.UTC) if time.tzinfo else time.replace(tzinfo=datetime.UTC)
 
 
 MOMENT = Moment()
@@ -68,8 +70,9 @@ def webhooks() -> None:
 
 
 @webhooks.command()
+@json_option
 @click.pass_obj
-def status(environment: Environment) -> None:
+def status(environment: Environment, as_json: bool) -> None:
     """Show for each webhook how many deliveries are in which state, how long the oldest one waits, and when the next is
     due.
 
@@ -77,6 +80,9 @@ def status(environment: Environment) -> None:
     """
     with environment.unit_of_work() as uow:
         stats = queue_stats(uow)
+    if as_json:
+        print_json(dataclasses.asdict(backlog) for backlog in stats)
+        return
     if not stats:
         click.echo("there are no webhooks")
         return
@@ -94,7 +100,7 @@ def status(environment: Environment) -> None:
             for state in STATES.labels
         ]
         table.add_row(Text(name), *counts, _span(backlog.oldest), _due(backlog.due))
-    Console().print(table)
+    Console(width=table_width()).print(table)
 
 
 def _span(since: datetime.datetime | None) -> str:
@@ -228,7 +234,7 @@ def replay(
         raise click.ClickException(f"no type is called {label!r}; types are called as in dcim.site")
     sequence.number_changes(environment.checked_engine, environment.registry)
     with environment.unit_of_work() as uow:
-        span = Span(after, before, label, _webhook_id(uow, webhook))
+        span = ReplaySpan(after, before, label, _webhook_id(uow, webhook))
         changes, count = replaying.count(uow, span)
     if dry_run or not count:
         queued = f"{count} deliveries of {changes} changes would be queued"
@@ -239,7 +245,7 @@ def replay(
     click.echo(f"{_replay(environment, span, changes)} queued")
 
 
-def _replay(environment: Environment, span: Span, changes: int) -> int:
+def _replay(environment: Environment, span: ReplaySpan, changes: int) -> int:
     """Queues the deliveries in batches with one transaction each, so that locks are short. Returns their number."""
     columns = TextColumn("queueing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     queued, last, done = 0, 0, 1

@@ -62,7 +62,7 @@ class WebhookDelivery(Base):
         _BIG, primary_key=True, autoincrement=True, info={"netinv": ColumnInfo(read_only=True)}
     )
     webhook_id: Mapped[Ref] = foreign_key(Webhook, on_delete=CASCADE, read_only=True)
-    change_id: Mapped[uuid.UUID] = column(index=True, read_only=True)
+    change_id: Mapped[uuid.UUID] = column(index=True, read_only=True, label="Recorded change")
     event: Mapped[str] = choice(ACTIONS, default=None, read_only=True)
     changed_object_type: Mapped[str] = column(Chars(100), read_only=True)
     changed_object_id: Mapped[uuid.UUID] = column(read_only=True)
@@ -145,7 +145,11 @@ webhook_deliveries = Resource(
     writable=False,
     recorded=False,
     exempt_by_name_only=True,
-    presentation=Presentation(icon="paper-airplane", hidden=["history"]),
+    presentation=Presentation(
+        icon="paper-airplane",
+        hidden=["history", "change_id"],
+        empty="Add a webhook: the message about each matching change appears here, with the answer to it.",
+    ),
 )
 
 

@@ -129,6 +129,14 @@ def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
+def netinv_web_form_parts(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """*Try it*: the part of the form that renders the templates of a webhook."""
+    from netinv_extras.webhooks.web import form_part
+
+    return [form_part.PART] if endpoint.label == form_part.LABEL else []
+
+
+@hookimpl
 def netinv_web_attention(request: Any) -> Iterable[Any]:
     """Failed deliveries."""
     from netinv_extras.webhooks.web import pages

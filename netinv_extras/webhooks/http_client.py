@@ -15,19 +15,24 @@ from typing import Any
 import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionError
 
+from netinv_core.caches import lru_cache
 from netinv_core.changelog.masking import without_secrets
-from netinv_core.net.guarded_http import GuardedAdapter, GuardedConnection, target_of
-from netinv_core.net.ssrf import Guard, Refused, own_services
-from netinv_core.net.urls import split_url
 from netinv_extras.webhooks.deliveries import MAX_ANSWER_LENGTH
-from netinv_extras.webhooks.payload import Message
+from netinv_extras.webhooks.payload import WebhookMessage
+from netinv_outgoing.guarded_http import GuardedAdapter, GuardedConnection, target_of
+from netinv_outgoing.ssrf import ConnectionRefused, Guard, own_services
+from netinv_outgoing.urls import split_url
 
 _READ = MAX_ANSWER_LENGTH * 4  # bytes that can encode so many characters in UTF-8
 _TICK = 0.2  # seconds between checks for overdue requests
 
 
+# Preparing a target takes a seventh of the processor time of a request.
+_target_of = lru_cache("webhook targets", 256)(target_of)
+
+
 @dataclasses.dataclass(frozen=True)
-class Answer:
+class DeliveryAnswer:
     """Result of sending a message: ``status`` and beginning of the answer, or an ``error``; secrets are masked.
 
     ``seconds`` is the duration; ``late`` means that the receiver did not answer in time.
@@ -134,8 +139,8 @@ class Sender:
         """Closes the idle connections of the pool."""
         self._adapter.close()
 
-    def send(self, message: Message) -> Answer:
-        """Sends a message. Every failure becomes an :class:`Answer` with an error text; nothing is raised."""
+    def send(self, message: WebhookMessage) -> DeliveryAnswer:
+        """Sends a message. Every failure becomes an :class:`DeliveryAnswer` with an error text; nothing is raised."""
         start = time.monotonic()
         status, text, error, late = None, "", "", False
         sending = _Sending(start + self._total)
@@ -147,13 +152,13 @@ class Sender:
         text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")
         error = without_secrets(error, message.secrets).replace("\x00", "")
         seconds = time.monotonic() - start
-        return Answer(status, error[:MAX_ANSWER_LENGTH], text[:MAX_ANSWER_LENGTH], seconds, late)
+        return DeliveryAnswer(status, error[:MAX_ANSWER_LENGTH], text[:MAX_ANSWER_LENGTH], seconds, late)
 
-    def _exchange(self, sending: _Sending, message: Message) -> tuple[int, str]:
+    def _exchange(self, sending: _Sending, message: WebhookMessage) -> tuple[int, str]:
         parts = split_url(message.url)
         if parts is None or parts.scheme.lower() not in ("http", "https"):
-            raise Refused("The URL must begin with http:// or https://.")
-        target = target_of(message.method, message.url)
+            raise ConnectionRefused("The URL must begin with http:// or https://.")
+        target = _target_of(message.method, message.url)
         self._watch(sending)
         _here.sending = sending
         try:
@@ -231,7 +236,7 @@ def _innermost(problem: BaseException) -> BaseException:
     seen: list[BaseException] = []
     while problem not in seen:
         seen.append(problem)
-        if type(problem) is ConnectTimeoutError or isinstance(problem, NameResolutionError | Refused):
+        if type(problem) is ConnectTimeoutError or isinstance(problem, NameResolutionError | ConnectionRefused):
             break
         inside = [getattr(problem, "reason", None), *problem.args, problem.__cause__]
         problem = next((item for item in inside if isinstance(item, BaseException)), problem)

@@ -87,9 +87,9 @@ class Listener(http.server.ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.console, self.secret, self.status, self.slow = console, secret, status, slow
         self.printing = threading.Lock()
-        super().__init__(address, _Request)
+        super().__init__(address, _ListenerRequest)
 
-    def show(self, request: _Request, body: bytes, cut: bool) -> None:
+    def show(self, request: _ListenerRequest, body: bytes, cut: bool) -> None:
         """Prints a request; a lock keeps concurrent requests apart."""
         text, is_json = readable(body)
         with self.printing:
@@ -119,7 +119,7 @@ class Listener(http.server.ThreadingHTTPServer):
             self.console.print(Text(visible(words), "yellow"), soft_wrap=True)
 
 
-class _Request(http.server.BaseHTTPRequestHandler):
+class _ListenerRequest(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = READ_TIMEOUT
     server: Listener

@@ -24,7 +24,6 @@ from netinv_core.models.columns import (
     required_text,
     text,
 )
-from netinv_core.net.urls import split_url
 from netinv_core.presentation import Presentation
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.tasks import queue as task_queue
@@ -34,6 +33,7 @@ from netinv_extras import allowed_files
 from netinv_extras.content_types import name_of
 from netinv_extras.templates import sandbox
 from netinv_extras.webhooks import headers as webhook_headers
+from netinv_outgoing.urls import split_url
 
 DELIVER = "deliver"  # name of the worker's task that sends queued deliveries
 METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))
@@ -58,7 +58,7 @@ def mask_url(url: Any) -> Any:
 
 
 class Webhook(Organizational):
-    """Receiver of changes of certain content types.
+    """A receiver of the changes of objects of certain content types.
 
     A failed message is sent again ``retries`` times: after ``retry_after`` seconds, doubled for each further attempt.
     """
@@ -144,7 +144,7 @@ def verifies_against_one_authority(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
         elif draft["ca_file_path"] and draft.changed("ca_file_path"):
             try:
                 allowed_files.resolve(draft["ca_file_path"], uow.registry.settings, CA_FOLDERS)
-            except allowed_files.NotAllowed as error:
+            except allowed_files.PathNotAllowed as error:
                 draft.reject("ca_file_path", str(error))
 
 

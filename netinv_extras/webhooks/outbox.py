@@ -23,8 +23,8 @@ from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import commit_without_disk, in_parameter, inlined_int
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases
+from netinv_extras.webhooks.change_records import CLAIMED
 from netinv_extras.webhooks.claims import (
-    CHANGE_COLUMNS,
     DELIVERY_COLUMNS,
     WINDOW,
     Claiming,
@@ -74,8 +74,10 @@ Row = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
-class Claimed:
-    """A claimed delivery: its row, the row of its webhook, and that of the change record unless it was pruned."""
+class ClaimedDelivery:
+    """A claimed delivery: its row, the row of its webhook, and that of the change record unless it was pruned, with
+    packed states.
+    """
 
     delivery: Row
     webhook: Row
@@ -83,10 +85,10 @@ class Claimed:
 
 
 @dataclasses.dataclass(frozen=True)
-class Outcome:
+class AttemptOutcome:
     """Outcome of an attempt that began at ``time``. ``final``: further attempts would fail in the same way."""
 
-    claimed: Claimed
+    claimed: ClaimedDelivery
     time: datetime.datetime
     seconds: float
     status: int | None
@@ -133,7 +135,7 @@ class Outbox(Leases):
     def _in(self, column: Any) -> Any:
         return in_parameter(self._dialect, column)
 
-    def claim_ready(self, room: Callable[[Row], int], suspects: int = 1) -> list[Claimed]:
+    def claim_ready(self, room: Callable[[Row], int], suspects: int = 1) -> list[ClaimedDelivery]:
         """Claims ready deliveries: of each webhook at most ``room(row of the webhook)``.
 
         At most ``suspects`` of them are deliveries whose claims were lost
@@ -141,7 +143,7 @@ class Outbox(Leases):
         told apart from those that were claimed together with it.
         """
         with self.transaction(writing=False) as connection:
-            found = self._driver.execute(connection, _webhooks_with_ready, {"now": now()}).tuples()
+            found = self._driver.execute(connection, _webhooks_with_ready, {"now": now()}).tuples().all()
         rows = (dict(zip(_webhook_columns, row, strict=True)) for row in found)
         webhooks: dict[Any, Row] = {row["id"]: row for row in rows}
         capacities = {key: count for key, row in webhooks.items() if (count := room(row)) > 0}
@@ -166,7 +168,7 @@ class Outbox(Leases):
                 return [_claimed(row, webhooks) for row in claimed]
         return []
 
-    def record(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    def record(self, outcomes: Sequence[AttemptOutcome]) -> list[AttemptOutcome]:
         """Records the outcomes of attempts and ends the claims.
 
         Returns the outcomes that were not recorded, because the claim was lost or the delivery was deleted.
@@ -185,7 +187,7 @@ class Outbox(Leases):
                     connection.execute(_postpone_lane, lanes)
         return [outcome for outcome in outcomes if outcome.claimed.delivery["id"] not in held]
 
-    def release(self, claimed: Sequence[Claimed]) -> None:
+    def release(self, claimed: Sequence[ClaimedDelivery]) -> None:
         """Ends the claims on deliveries that were not sent."""
         with self._brief_transaction() as connection:
             held = self._in(_delivery.c.id), _delivery.c.claimed_by == self._worker, _delivery.c.state == QUEUED
@@ -220,14 +222,14 @@ def _next_due(webhooks: Sequence[Any]) -> Any:
     return sa.select(sa.func.min(sa.union_all(*selects).subquery().c.at))
 
 
-def _claimed(row: Sequence[Any], webhooks: Mapping[Any, Row]) -> Claimed:
+def _claimed(row: Sequence[Any], webhooks: Mapping[Any, Row]) -> ClaimedDelivery:
     """Splits a joined row into the delivery and its change record, which may be missing (LEFT JOIN)."""
     delivery = dict(zip(DELIVERY_COLUMNS, row, strict=False))
-    change: Row = dict(zip(CHANGE_COLUMNS, row[len(DELIVERY_COLUMNS) :], strict=False))
-    return Claimed(delivery, webhooks[delivery["webhook_id"]], change if change["id"] is not None else None)
+    change: Row = dict(zip(CLAIMED, row[len(DELIVERY_COLUMNS) :], strict=False))
+    return ClaimedDelivery(delivery, webhooks[delivery["webhook_id"]], change if change["id"] is not None else None)
 
 
-def _attempt_of(outcome: Outcome) -> dict[str, Any]:
+def _attempt_of(outcome: AttemptOutcome) -> dict[str, Any]:
     return {
         "delivery_id": outcome.claimed.delivery["id"],
         "number": outcome.number,
@@ -239,7 +241,7 @@ def _attempt_of(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _recorded(outcome: Outcome, later: Mapping[int, datetime.datetime]) -> dict[str, Any]:
+def _recorded(outcome: AttemptOutcome, later: Mapping[int, datetime.datetime]) -> dict[str, Any]:
     """The columns of an attempt, with the state of its delivery, as JSON has them."""
     is_ended = outcome.claimed.delivery["id"] not in later
     return {
@@ -249,6 +251,6 @@ def _recorded(outcome: Outcome, later: Mapping[int, datetime.datetime]) -> dict[
     }
 
 
-def _lane_parameters(outcome: Outcome, again: datetime.datetime) -> dict[str, Any]:
+def _lane_parameters(outcome: AttemptOutcome, again: datetime.datetime) -> dict[str, Any]:
     delivery = outcome.claimed.delivery
     return {"webhook": delivery["webhook_id"], "changed": delivery["changed_object_id"], "again": again}

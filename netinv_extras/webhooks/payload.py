@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import datetime
-import functools
 import hashlib
 import hmac
 import importlib.metadata
@@ -20,17 +19,18 @@ from urllib.parse import parse_qsl, quote, unquote
 
 from netinv_core import fields as kinds
 from netinv_core.auth import crypto
+from netinv_core.caches import lru_cache
 from netinv_core.changelog.masking import SHORTEST, credential_name
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.http import versions
-from netinv_core.net.urls import split_url
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras import allowed_files
 from netinv_extras.custom_fields.field import CustomFields
-from netinv_extras.templates.sandbox import Limits, RenderError, RendererUnavailable, Rendering, render
+from netinv_extras.templates.sandbox import RenderError, RendererUnavailable, Rendering, limits_of, render
 from netinv_extras.webhooks import headers as webhook_headers
 from netinv_extras.webhooks.models import CA_FOLDERS
+from netinv_outgoing.urls import split_url
 
 Row = Mapping[str, Any]
 Renderings = Mapping[str, Callable[[Any], Any]]  # functions of a member's value, by its name
@@ -44,12 +44,16 @@ class PayloadError(ValueError):
     """Failure to build a message because of its webhook; the text is the reason."""
 
 
+class FinalError(PayloadError):
+    """Failure that every further attempt would meet."""
+
+
 class Postponed(Exception):
     """Temporary failure to build a message, such as no free renderer; the text is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Message:
+class WebhookMessage:
     """HTTP request to a receiver. ``verify`` is that of ``requests``; ``secrets`` are texts to mask in logs and
     errors.
     """
@@ -64,7 +68,7 @@ class Message:
 
 def build_message(
     registry: Registry, delivery: Row, webhook: Row, change: Row, at: datetime.datetime, renderings: Renderings = NONE
-) -> Message:
+) -> WebhookMessage:
     """Builds the message for the next attempt of a delivery.
 
     :param at: time of the signature
@@ -83,9 +87,11 @@ def build_message(
     overridden = {name.lower() for name in additional}
     headers = {name: value for name, value in headers.items() if name.lower() not in overridden}
     headers |= {name: value.encode() for name, value in additional.items()}
+    if webhook["body_template"]:
+        check_json(headers, body)
     headers |= {name: value.encode() for name, value in _identification(delivery, secret, body, at).items()}
     url, secrets = webhook["payload_url"], _secrets(secret, webhook["payload_url"], additional)
-    return Message(webhook["http_method"], url, headers, body, _verification(registry, webhook), secrets)
+    return WebhookMessage(webhook["http_method"], url, headers, body, _verification(registry, webhook), secrets)
 
 
 def _verification(registry: Registry, webhook: Row) -> bool | str:
@@ -97,11 +103,11 @@ def _verification(registry: Registry, webhook: Row) -> bool | str:
         return bool(webhook["ssl_verification"])
     try:
         return str(allowed_files.resolve(webhook["ca_file_path"], registry.settings, CA_FOLDERS))
-    except allowed_files.NotAllowed as error:
+    except allowed_files.PathNotAllowed as error:
         raise PayloadError(str(error)) from None
 
 
-@functools.cache
+@lru_cache("constants", 1)
 def _user_agent() -> str:
     return f"netinv/{importlib.metadata.version('netinv-core')}"
 
@@ -125,7 +131,7 @@ def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tupl
     results = dict(
         zip(
             renderings,
-            render(list(renderings.values()), Limits.of(registry.settings)) if renderings else (),
+            render(list(renderings.values()), limits_of(registry)) if renderings else (),
             strict=True,
         )
     )
@@ -136,6 +142,22 @@ def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tupl
             raise PayloadError(f"The {name} failed: {result}")
     body, lines = (results.get(name) for name in templates)
     return json.dumps(context).encode() if body is None else str(body).encode("utf-8", "replace"), str(lines or "")
+
+
+def check_json(headers: Mapping[str, bytes], body: bytes) -> None:
+    """Checks a rendered body whose media type is JSON.
+
+    :raises PayloadError: for a body that is no JSON
+    """
+    declared = next((value for name, value in headers.items() if name.lower() == "content-type"), b"").decode()
+    media_type = declared.partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        return
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError) as error:
+        reason = str(error).rstrip(".")
+        raise PayloadError(f"The rendered body is not valid JSON, but is sent as {media_type}: {reason}.") from None
 
 
 def _additional(text: str) -> dict[str, str]:
@@ -213,6 +235,7 @@ def template_variables(registry: Registry, change: Row, renderings: Renderings =
         "model": change["changed_object_type"].rpartition(".")[2],
         "username": change["user_name"],
         "request_id": str(change["request_id"]),
+        **({"bypassed": bypassed} if (bypassed := change.get("bypassed")) else {}),
         "data": after or before,
         "snapshots": {"prechange": old, "postchange": new, "differences": _differences(old, new)},
     }
@@ -242,7 +265,7 @@ def _length_first(name: str) -> tuple[int, bytes]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Layout:
+class PayloadLayout:
     """Layout of an endpoint's objects in a message: order of members, counters, members that are copied unchanged, and
     statuses.
     """
@@ -258,13 +281,13 @@ class Layout:
 
 
 @cached_in_registry
-def _layout(endpoint: Endpoint) -> Layout:
+def _layout(endpoint: Endpoint) -> PayloadLayout:
     asked_for = endpoint.opt_in | endpoint.costly
     fields = {name: field for name, field in endpoint.fields.items() if not (name in asked_for or field.write_only)}
     counters = [name for name, field in fields.items() if isinstance(field, kinds.Count)]
     first = [name for name in fields if name not in counters and name not in _LAST]
     last = [name for name in _LAST if name in fields]
-    return Layout(
+    return PayloadLayout(
         order=(*first, *sorted(counters), *last),
         statuses=frozenset(name for name, field in fields.items() if isinstance(field, kinds.Status)),
         counters=frozenset(name for name in counters if fields[name].nested == "absent"),

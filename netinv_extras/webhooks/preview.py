@@ -28,7 +28,7 @@ _change = table_of(ObjectChange)
 
 
 @dataclasses.dataclass(frozen=True)
-class Preview:
+class MessagePreview:
     """Message as it may be shown: credentials masked. ``error`` says why it cannot be built."""
 
     method: str = ""
@@ -43,10 +43,14 @@ def change_of(uow: UnitOfWork, change_id: uuid.UUID) -> Row | None:
     return _first_change(uow, [_change.c.id == change_id])
 
 
-def sample_change(uow: UnitOfWork, webhook: Row) -> Row:
-    """Returns the newest change that matches a webhook and that the user may view, or an invented one."""
+def sample_change(uow: UnitOfWork, webhook: Row, labels: Sequence[str] | None = None) -> Row:
+    """Returns the newest change that matches a webhook and that the user may view, or an invented one.
+
+    :param labels: the content types of a webhook that is not stored as it is
+    """
     actions = [action for name, action in EVENTS.items() if webhook[name]]
-    types = sa.select(webhook_types.c.label).where(webhook_types.c.owner_id == webhook["id"])
+    stored = sa.select(webhook_types.c.label).where(webhook_types.c.owner_id == webhook["id"])
+    types = stored if labels is None else labels
     change = _first_change(uow, [_change.c.changed_object_type.in_(types), _change.c.action.in_(actions)])
     return change if change is not None else _invented_change(uow, webhook)
 
@@ -81,28 +85,46 @@ def _invented_change(uow: UnitOfWork, webhook: Row) -> Row:
     }
 
 
-def build(uow: UnitOfWork, webhook: Row, change: Row, delivery: Row | None = None) -> payload.Message:
+def sample_name(change: Row) -> str:
+    """The model and the name of the changed object; empty for an invented change."""
+    return (
+        ""
+        if change["changed_object_type"] == SAMPLE_TYPE
+        else f"{change['changed_object_type']} {change['object_repr']}"
+    )
+
+
+def build(uow: UnitOfWork, webhook: Row, change: Row, delivery: Row | None = None) -> payload.WebhookMessage:
     """Builds the message of a delivery, or one of a test with the delivery number 0.
 
     :raises PayloadError: as :func:`netinv_extras.webhooks.payload.build_message`
     :raises Postponed: as :func:`netinv_extras.webhooks.payload.build_message`
     """
     of_test = {"id": 0, "change_id": change["id"], "attempts": 0}
-    label = change["changed_object_type"]
-    renderings = payload.renderings_for(uow, [label]).get(label, payload.NONE)
+    renderings = _renderings_of(uow, change)
     return payload.build_message(uow.registry, delivery or of_test, webhook, change, uow.now, renderings)
 
 
-def preview(uow: UnitOfWork, webhook: Row, change: Row, delivery: Row | None = None) -> Preview:
+def _renderings_of(uow: UnitOfWork, change: Row) -> payload.Renderings:
+    label = change["changed_object_type"]
+    return payload.renderings_for(uow, [label]).get(label, payload.NONE)
+
+
+def variables_of(uow: UnitOfWork, change: Row) -> dict[str, Any]:
+    """Returns the variables that the templates of a webhook get for a change."""
+    return payload.template_variables(uow.registry, change, _renderings_of(uow, change))
+
+
+def preview(uow: UnitOfWork, webhook: Row, change: Row, delivery: Row | None = None) -> MessagePreview:
     """Builds a message to be shown: credentials are masked, JSON is indented."""
     try:
         message = build(uow, webhook, change, delivery)
     except (payload.PayloadError, payload.Postponed) as error:
-        return Preview(error=str(error))
+        return MessagePreview(error=str(error))
     headers = [(name, _header(name, value, message.secrets)) for name, value in message.headers.items()]
     body = without_secrets(_indented(message.body.decode("utf-8", "replace")), message.secrets)
     shown = body if len(body) <= MAX_BODY else f"{body[:MAX_BODY]}…"
-    return Preview(message.method, mask_url(message.url), headers, shown)
+    return MessagePreview(message.method, mask_url(message.url), headers, shown)
 
 
 def _header(name: str, value: bytes, secrets: Sequence[str]) -> str:

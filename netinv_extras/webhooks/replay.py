@@ -22,7 +22,7 @@ _change, _webhook = table_of(ObjectChange), table_of(Webhook)
 
 
 @dataclasses.dataclass(frozen=True)
-class Span:
+class ReplaySpan:
     """Selection of changes from ``after`` (inclusive) to ``before`` (exclusive), optionally of one content type and
     webhook.
     """
@@ -44,14 +44,14 @@ class Span:
             yield _webhook.c.id == self.webhook
 
 
-def count(uow: UnitOfWork, span: Span) -> tuple[int, int]:
+def count(uow: UnitOfWork, span: ReplaySpan) -> tuple[int, int]:
     """Returns the numbers of matching changes and of deliveries that a replay would enqueue."""
     columns = sa.func.count(sa.distinct(_change.c.id)), sa.func.count()
     changes, deliveries = uow.execute(enqueue.matches(*columns).where(*span.conditions())).one()
     return changes, deliveries
 
 
-def replay(uow: UnitOfWork, span: Span, behind: int) -> tuple[int, int, int]:
+def replay(uow: UnitOfWork, span: ReplaySpan, behind: int) -> tuple[int, int, int]:
     """Enqueues deliveries of the next :data:`BATCH_SIZE` changes after the number ``behind``, due now, in their order.
 
     Returns the number of the last change, and the numbers of changes and deliveries, which are 0 at the end.

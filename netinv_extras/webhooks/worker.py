@@ -7,7 +7,6 @@ out may use at most half of the threads together, so that slow receivers do not 
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import dataclasses
 import datetime
@@ -29,18 +28,17 @@ from netinv_core.telemetry import log_context
 from netinv_core.telemetry.tracing import tracing_of
 from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
-from netinv_extras.webhooks import payload
+from netinv_extras.webhooks import change_records, payload
 from netinv_extras.webhooks.claims import SUSPECT
-from netinv_extras.webhooks.http_client import Answer, Sender
+from netinv_extras.webhooks.http_client import DeliveryAnswer, Sender
 from netinv_extras.webhooks.models import DELIVER
-from netinv_extras.webhooks.outbox import Claimed, Outbox, Outcome, Row
+from netinv_extras.webhooks.outbox import AttemptOutcome, ClaimedDelivery, Outbox, Row
+from netinv_extras.webhooks.receivers import Receiver, SendingJob
 
 if TYPE_CHECKING:
     from netinv_core.telemetry.otel import Tracing
 
 log = logging.getLogger(__name__)
-MAX_IN_FLIGHT = 8  # concurrent messages to one receiver
-PREFETCH = 8  # claimed deliveries of a receiver for each concurrent message
 BATCH = 64  # outcomes recorded in one transaction at most
 BATCH_DELAY = 0.03  # seconds that an outcome waits for others of its batch
 POLL_INTERVAL = 1.0  # seconds between queries for new deliveries
@@ -50,45 +48,6 @@ SHUTDOWN_TIMEOUT = 10.0  # seconds for messages in progress when the process end
 MAX_LOST_CLAIMS = 5  # claims in a row after which a delivery has failed
 LOST = f"Workers that had it in hand ended {MAX_LOST_CLAIMS} times without a word."
 GONE = "The change record is no longer there: it is older than netinv.changelog_retention allows."
-
-
-@dataclasses.dataclass(frozen=True)
-class _Job:
-    """A claimed delivery, the end of its lease (monotonic), and the renderings for its message."""
-
-    claimed: Claimed
-    until: float
-    renderings: payload.Renderings
-
-
-class _Receiver:
-    """State of a webhook's receiver in this process.
-
-    ``waiting`` holds its claimed deliveries, ``busy`` counts its concurrent messages, ``width`` limits them.
-    ``late`` means that its last answer timed out.
-    """
-
-    def __init__(self) -> None:
-        self.waiting: collections.deque[_Job] = collections.deque()
-        self.width = 1
-        self.busy = 0
-        self.late = False
-        self.name = ""
-        self.sent = self.failed = 0
-        self.last_error = ""
-
-    @property
-    def room(self) -> int:
-        """Number of further deliveries to claim; 0 until half of the claimed ones are being sent."""
-        full = 2 if self.late else PREFETCH * self.width
-        return full - len(self.waiting) if len(self.waiting) * 2 <= full else 0
-
-    def learn(self, answer: Answer) -> None:
-        """Adapts the number of concurrent messages to an answer: +1, or 1 after a timeout."""
-        if answer.late:
-            self.late, self.width = True, 1
-        elif answer.status is not None:
-            self.late, self.width = False, min(self.width + 1, MAX_IN_FLIGHT)
 
 
 class Deliverer(BackgroundWorker):
@@ -104,10 +63,13 @@ class Deliverer(BackgroundWorker):
     def __init__(self, engine: Engine, registry: Registry) -> None:
         super().__init__(engine, registry)
         self._configure()
-        self._receivers: dict[Any, _Receiver] = {}
-        self._outcomes: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()  # None wakes the background thread
+        self._receivers: dict[Any, Receiver] = {}
+        self._outcomes: queue.SimpleQueue[AttemptOutcome | None] = (
+            queue.SimpleQueue()
+        )  # None wakes the background thread
         self._threads = self._idle = 0
-        self._stale: list[Claimed] = []
+        self._weight = 0  # of what is being sent
+        self._stale: list[ClaimedDelivery] = []
         self._held: dict[int, int] = {}  # lost claims by the id of each delivery in hand
 
     def _configure(self) -> None:
@@ -142,7 +104,7 @@ class Deliverer(BackgroundWorker):
 
     def _drain(self) -> None:
         """Claims deliveries, starts threads that send them, and records outcomes, until nothing is due."""
-        done: list[Outcome] = []
+        done: list[AttemptOutcome] = []
         last_claim = last_report = last_record = time.monotonic()
         should_claim, failures = True, 0
         while True:
@@ -186,14 +148,15 @@ class Deliverer(BackgroundWorker):
         with self._changed:
             suspects = sum(lost >= SUSPECT for lost in self._held.values())
         claims = self._outbox.claim_ready(self._room, max(1 - suspects, 0))
+        weights = {claimed.delivery["id"]: change_records.weight(claimed.change) for claimed in claims}
         renderings = self._renderings({claimed.delivery["changed_object_type"] for claimed in claims})
         with self._changed:
             for claimed in claims:
                 if claimed.delivery["id"] not in self._held:  # else: its lease ended, but this process still sends it
                     self._held[claimed.delivery["id"]] = claimed.delivery["lost_claims"]
-                    self._receivers[claimed.webhook["id"]].waiting.append(
-                        _Job(claimed, until, renderings.get(claimed.delivery["changed_object_type"], payload.NONE))
-                    )
+                    rendering = renderings.get(claimed.delivery["changed_object_type"], payload.NONE)
+                    job = SendingJob(claimed, until, rendering, weights[claimed.delivery["id"]])
+                    self._receivers[claimed.webhook["id"]].waiting.append(job)
             self._changed.notify_all()
 
     def _renderings(self, labels: set[str]) -> dict[str, payload.Renderings]:
@@ -204,7 +167,7 @@ class Deliverer(BackgroundWorker):
 
     def _room(self, webhook: Row) -> int:
         with self._changed:
-            receiver = self._receivers.setdefault(webhook["id"], _Receiver())
+            receiver = self._receivers.setdefault(webhook["id"], Receiver())
             receiver.name = webhook["name"]
             return receiver.room
 
@@ -221,7 +184,7 @@ class Deliverer(BackgroundWorker):
                 self._outbox.release(stale)
             self._let_go(stale)
 
-    def _let_go(self, items: Iterable[Claimed]) -> None:
+    def _let_go(self, items: Iterable[ClaimedDelivery]) -> None:
         with self._changed:
             for item in items:
                 self._held.pop(item.delivery["id"], None)
@@ -232,6 +195,7 @@ class Deliverer(BackgroundWorker):
             possible = sum(
                 max(min(len(receiver.waiting), receiver.width - receiver.busy), 0)
                 for receiver in self._receivers.values()
+                if receiver.can_start(self._weight)
             )
             for _ in range(min(possible - self._idle, self._most - self._threads)):
                 self._threads += 1
@@ -239,7 +203,7 @@ class Deliverer(BackgroundWorker):
             active = any(receiver.waiting or receiver.busy for receiver in self._receivers.values())
             return not self._stale and not active
 
-    def _collect(self, seconds: float) -> list[Outcome]:
+    def _collect(self, seconds: float) -> list[AttemptOutcome]:
         """Takes the outcomes from the queue, waiting for the first one; at most :data:`BATCH`."""
         outcomes = []
         with contextlib.suppress(queue.Empty):
@@ -248,7 +212,7 @@ class Deliverer(BackgroundWorker):
                 outcomes.append(self._outcomes.get_nowait())
         return [outcome for outcome in outcomes if outcome is not None]
 
-    def _record(self, done: list[Outcome]) -> None:
+    def _record(self, done: list[AttemptOutcome]) -> None:
         lost = self._outbox.record(done)
         if lost:
             log.info("%d messages were sent whose deliveries had been taken over or deleted meanwhile", len(lost))
@@ -278,12 +242,12 @@ class Deliverer(BackgroundWorker):
             except payload.Postponed as error:
                 log.warning("a delivery is put off: %s", error)
                 with self._changed:
-                    receiver.busy -= 1
+                    self._end(job, receiver)
                     self._stale.append(job.claimed)
                     self._outcomes.put(None)
                 continue
             with self._changed:
-                receiver.busy -= 1
+                self._end(job, receiver)
                 receiver.learn(answer)
                 receiver.sent += outcome.good
                 if not outcome.good:
@@ -293,26 +257,31 @@ class Deliverer(BackgroundWorker):
                 self._changed.notify()
 
     def _is_something_waiting(self) -> bool:
-        return any(receiver.waiting and receiver.busy < receiver.width for receiver in self._receivers.values())
+        return any(receiver.can_start(self._weight) for receiver in self._receivers.values())
 
-    def _take(self) -> tuple[_Job, _Receiver] | None:
+    def _end(self, job: SendingJob, receiver: Receiver) -> None:
+        receiver.busy -= 1
+        self._weight -= job.weight
+
+    def _take(self) -> tuple[SendingJob, Receiver] | None:
         """Returns the next delivery to send, from the receivers in turn (round robin)."""
         if self._stopping:
             return None
         slow = sum(receiver.busy for receiver in self._receivers.values() if receiver.late)
         for key, receiver in self._receivers.items():
             throttled = receiver.late and slow >= max(self._most // 2, 1)
-            while receiver.waiting and receiver.busy < receiver.width and not throttled:
+            while receiver.can_start(self._weight) and not throttled:
                 job = receiver.waiting.popleft()
                 if time.monotonic() > job.until - self._patience - 1:
                     self._stale.append(job.claimed)
                     continue
                 receiver.busy += 1
+                self._weight += job.weight
                 self._receivers[key] = self._receivers.pop(key)  # to the end of the order
                 return job, receiver
         return None
 
-    def _attempt(self, job: _Job) -> tuple[Outcome, Answer]:
+    def _attempt(self, job: SendingJob) -> tuple[AttemptOutcome, DeliveryAnswer]:
         """Builds the message and sends it.
 
         :raises Postponed: when it cannot be built now
@@ -320,31 +289,46 @@ class Deliverer(BackgroundWorker):
         claimed, began, start, final = job.claimed, now(), time.monotonic(), False
         tracing = tracing_of(self._registry.settings)
         try:
-            if claimed.change is None:
-                final = True
-                raise payload.PayloadError(GONE)
-            if claimed.delivery["lost_claims"] >= MAX_LOST_CLAIMS:
-                final = True
-                raise payload.PayloadError(LOST)
+            change = self._change(claimed)
             message = payload.build_message(
-                self._registry, claimed.delivery, claimed.webhook, claimed.change, began, job.renderings
+                self._registry, claimed.delivery, claimed.webhook, change, began, job.renderings
             )
+            del change  # its states are not kept while the receiver answers
             answer = self._sender.send(message) if tracing is None else self._send_traced(tracing, claimed, message)
         except payload.Postponed:
             raise
         except payload.PayloadError as error:
-            answer = Answer(None, str(error), "", time.monotonic() - start)
+            final = isinstance(error, payload.FinalError)
+            answer = DeliveryAnswer(None, str(error), "", time.monotonic() - start)
         except Exception as error:  # a bug: recorded as the outcome, without stopping other deliveries
             log.exception("the message of delivery %s could not be made", claimed.delivery["id"])
             reason = f"The message could not be made ({type(error).__name__})."
-            answer = Answer(None, reason, "", time.monotonic() - start)
+            answer = DeliveryAnswer(None, reason, "", time.monotonic() - start)
         if not answer.good:
             reason = answer.error or f"it answered {answer.status}"
             log.info("delivery %s to %s failed: %s", claimed.delivery["id"], claimed.webhook["name"], reason)
-        outcome = Outcome(claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final)
+        outcome = AttemptOutcome(
+            claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final
+        )
         return outcome, answer
 
-    def _send_traced(self, tracing: Tracing, claimed: Claimed, message: payload.Message) -> Answer:
+    def _change(self, claimed: ClaimedDelivery) -> Row:
+        """The change record of a delivery.
+
+        :raises FinalError: when there is none, when it is too large, or when workers lost it too often
+        :raises Postponed: when the database cannot be asked
+        """
+        if claimed.change is not None and claimed.delivery["lost_claims"] >= MAX_LOST_CLAIMS:
+            raise payload.FinalError(LOST)
+        most = self._registry.settings["max_answer_size"]
+        change = claimed.change and change_records.with_states(self._engine, claimed.change, most)
+        if change is None:
+            raise payload.FinalError(GONE)
+        return change
+
+    def _send_traced(
+        self, tracing: Tracing, claimed: ClaimedDelivery, message: payload.WebhookMessage
+    ) -> DeliveryAnswer:
         """Sends a message within a span, whose trace the receiver may continue."""
         delivery = claimed.delivery
         with tracing.delivery(delivery["id"], claimed.webhook["name"], delivery["request_id"]) as span:

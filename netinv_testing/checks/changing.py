@@ -55,7 +55,13 @@ def lists_are_changed_by_difference(case: Case) -> None:
     """Items are added and removed beside the others; repeating it changes nothing, and anything else is refused."""
     item = case.make()
     for field, value in case.changes():
-        if not isinstance(field, ToMany | ContentTypeList | ListValue) or field.write_only or not value:
+        if (
+            not isinstance(field, ToMany | ContentTypeList | ListValue)
+            or not isinstance(value, list)
+            or field.write_only
+        ):
+            continue
+        if not value:
             continue
         name, before = field.name, item[field.name]
         for difference in ({"add": value, "other": []}, {"add": "x"}, {"remove": None}):

@@ -43,7 +43,7 @@ def _without_id(case: Case, representation: dict[str, Any]) -> dict[str, Any]:
 
 @check(writable)
 def a_dry_run_creates_nothing(case: Case) -> None:
-    """It answers with the objects that the request creates when it is sent again without the parameter."""
+    """Its answer has the objects that the request creates when it is sent again without the parameter."""
     body = case.body()
     single = _dry_run(case, "POST", case.path, body)
     listed = _dry_run(case, "POST", case.path, [body])
@@ -80,7 +80,7 @@ def a_dry_run_changes_nothing(case: Case) -> None:
 
 @check(writable)
 def a_dry_run_deletes_nothing(case: Case) -> None:
-    """It lists what is deleted, of one object and of a list."""
+    """Its answer lists what is deleted, of one object and of a list."""
     item = case.make()
     preview = _dry_run(case, "DELETE", case.at(item), {})
     listed = _dry_run(case, "DELETE", case.path, [{"id": item["id"]}])

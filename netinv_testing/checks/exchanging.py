@@ -1,4 +1,4 @@
-"""Files: lists as CSV, TSV and YAML, which import again unchanged."""
+"""Files: lists as CSV, TSV, XLSX and YAML, which import again unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from netinv_core.models.base import table_of
 from netinv_testing.cases import Case, check, writable
 from netinv_testing.samples import same
 
-TABLES = ("text/csv", "text/tab-separated-values")
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+TABLES = ("text/csv", "text/tab-separated-values", XLSX)
 
 
 def _export(case: Case, objects: list[dict[str, Any]], media_type: str, **query: Any) -> bytes:

@@ -47,7 +47,10 @@ def what_is_hidden_is_like_what_does_not_exist(case: Case) -> None:
         if field.name in endpoint.writable and "add" in endpoint.resource.writes:
             ways = list(_naming(case.endpoint, hidden["id"], nobody))
             for names in ways if isinstance(field, fields.ToMany) else ways[1:]:  # a foreign key takes a bare id
-                bodies = [{field.name: [value] if isinstance(field, fields.ToMany) else value} for value in names]
+                bodies = [
+                    {field.name: field.of_items([value]) if isinstance(field, fields.ToMany) else value}
+                    for value in names
+                ]
                 answers = [blind.send("POST", endpoint.path, body, status=(400, 403)) for body in bodies]
                 _assert_alike(answers, hidden["id"], nobody, f"POST {endpoint.path} {field.name}")
 

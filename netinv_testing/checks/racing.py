@@ -62,27 +62,31 @@ class _Meeting:
 
 
 @contextlib.contextmanager
-def _meeting(service: Service, parties: int) -> Iterator[_Meeting]:
+def _meeting(service: Service, parties: int, locking: str) -> Iterator[_Meeting]:
     meeting = _Meeting(parties)
+    moment = "after_cursor_execute" if locking else "before_cursor_execute"
 
     def wait(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
-        if statement.startswith(_WRITES):
+        if (locking in statement and " FOR UPDATE" in statement) if locking else statement.startswith(_WRITES):
             meeting.arrive()
 
     # On SQLite one transaction writes at a time, so no second client comes that far.
     together = not driver_of(service.engine.dialect.name).locks_database
     if together:
-        event.listen(service.engine, "before_cursor_execute", wait)
+        event.listen(service.engine, moment, wait)
     try:
         yield meeting
     finally:
         if together:
-            event.remove(service.engine, "before_cursor_execute", wait)
+            event.remove(service.engine, moment, wait)
 
 
-def race(service: Service, calls: Sequence[Call]) -> list[Any]:
-    """The results of calls that are made at the same time, each with a client and a connection of its own."""
-    with _meeting(service, len(calls)) as meeting, ThreadPoolExecutor(len(calls)) as pool:
+def race(service: Service, calls: Sequence[Call], *, locking: str = "") -> list[Any]:
+    """The results of calls that are made at the same time, each with a client and a connection of its own.
+
+    They meet where each first writes; with the name of a table, where each has locked its first rows of it.
+    """
+    with _meeting(service, len(calls), locking) as meeting, ThreadPoolExecutor(len(calls)) as pool:
 
         def run(call: Call) -> Any:
             meeting.begin()

@@ -10,7 +10,7 @@ from pyramid.response import Response
 
 from netinv_core.errors import error_text
 from netinv_web.forms.controls import Control
-from netinv_web.pages import form_of, page
+from netinv_web.pages import form_text, page
 
 TABS = (
     ("Profile", "/user/profile/"),
@@ -26,8 +26,7 @@ def texts_of(request: Request, controls: Sequence[Control]) -> dict[str, str]:
     """The texts that a form sent for its controls, which keep them; ``true`` or blank for a checkbox."""
     texts: dict[str, str] = {}
     for control in controls:
-        text = form_of(request).get(control.name, "")
-        texts[control.name] = text if isinstance(text, str) else ""
+        texts[control.name] = form_text(request, control.name)
         control.values = [] if control.kind == "password" else [texts[control.name]]
     return texts
 

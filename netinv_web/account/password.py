@@ -1,6 +1,6 @@
 """The form for a new password. It needs the present one, and ends all other sessions of the account.
 
-The present password is verified like a sign-in (:mod:`netinv_core.auth.passwords`): throttled, in transactions of its
+The present password is verified like a sign-in (:mod:`netinv_signin.passwords`): throttled, in transactions of its
 own. The page therefore reads only, and the change is made in a unit of work of its own.
 """
 
@@ -11,10 +11,10 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.auth import passwords
 from netinv_core.errors import Denied, Invalid, TooManyRequests, error_text
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
+from netinv_signin import passwords
 from netinv_web import notices
 from netinv_web.account import forms
 from netinv_web.auth import sessions

@@ -52,7 +52,7 @@ Row = tuple[str, str, str]
 def controls(registry: Registry) -> dict[tuple[str, str], ControlFactory]:
     """The factories of controls for fields of permissions."""
     label = next((label for label, endpoint in registry.endpoints.items() if endpoint.model is ObjectPermission), "")
-    return {(label, "actions"): _actions, (label, "constraints"): _constraints} if label else {}
+    return {(label, "actions"): _actions, (label, "constraints"): constraints_control} if label else {}
 
 
 # -- actions
@@ -123,7 +123,8 @@ def _rows_of(texts: Iterable[str]) -> list[Row]:
     return [(row[0], row[1], row[2]) for row in rows if len(row) == 3]
 
 
-def _constraints(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
+def constraints_control(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
+    """The control of constraints."""
     return ConstraintsControl(
         field.name,
         label_of(field),

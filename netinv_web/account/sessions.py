@@ -10,8 +10,8 @@ from pyramid.response import Response
 from netinv_web import notices
 from netinv_web.account import forms
 from netinv_web.auth import sessions
-from netinv_web.cells import time_markup
-from netinv_web.pages import form_of, page, see_other
+from netinv_web.markup import time_markup
+from netinv_web.pages import form_of, form_text, page, see_other
 
 TEMPLATE = "netinv_web:templates/account/sessions.jinja2"
 PATH = "/user/sessions/"
@@ -65,7 +65,7 @@ def _end(request: Request) -> Response:
         sessions.end(uow, user_id, keep=own)
         return notices.add(request, see_other(PATH), notices.Notice("All other sessions were ended."))
     try:
-        session_id = uuid.UUID(str(form_of(request).get("end", "")))
+        session_id = uuid.UUID(form_text(request, "end"))
     except ValueError:
         notice = notices.Notice("There is no such session.", "danger")
         return notices.add(request, see_other(PATH), notice)

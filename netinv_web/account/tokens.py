@@ -17,8 +17,8 @@ from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_web import notices
 from netinv_web.account import forms
-from netinv_web.cells import text_markup
 from netinv_web.forms.controls import Control
+from netinv_web.markup import text_markup
 from netinv_web.menu import may
 from netinv_web.pages import page, see_other
 

@@ -8,12 +8,12 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.auth import external_users
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.auth.audit import audit
 from netinv_core.auth.providers import ExternalUser, IdentityProvider, providers_of
 from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
+from netinv_signin import external_users
 from netinv_web.auth import sessions
 from netinv_web.pages import local_path, see_other
 
@@ -43,7 +43,7 @@ def provider_of(registry: Registry, session: sessions.CurrentSession) -> Identit
 
 
 def sign_out_url(request: Request, session: sessions.CurrentSession) -> str:
-    """Where the browser goes after the sign-out; empty for the sign-in page."""
+    """The address that the browser goes to after the sign-out; empty for the sign-in page."""
     provider = provider_of(request.registry.netinv, session)
     if provider is None or provider.sign_out_url is None:
         return ""

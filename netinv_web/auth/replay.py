@@ -18,7 +18,7 @@ from netinv_core import json_values
 from netinv_core.errors import RequestError
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_web.auth.sessions import is_same_origin
-from netinv_web.pages import form_of, local_path, page
+from netinv_web.pages import form_of, form_text, local_path, page
 
 MAX_SIZE = 2**20  # bytes of a form that is kept
 MEMBER, PATH_MEMBER = "_replay", "_replay_path"
@@ -66,15 +66,15 @@ def _is_secret(name: str) -> bool:
 
 def from_sign_in(request: Request) -> KeptForm | None:
     """The form that the sign-in page kept; ``None`` without one."""
-    text = form_of(request).get(MEMBER, "")
-    if not isinstance(text, str) or not text:
+    text = form_text(request, MEMBER)
+    if not text:
         return None
     try:
         pairs = json_values.parse(text)
         fields = [(str(name), str(value)) for name, value in pairs]
     except (TypeError, ValueError):
         return None
-    return KeptForm(local_path(str(form_of(request).get(PATH_MEMBER, "/"))), fields)
+    return KeptForm(local_path(form_text(request, PATH_MEMBER, "/")), fields)
 
 
 def send_again(request: Request, form: KeptForm) -> Response:

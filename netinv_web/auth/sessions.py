@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped, mapped_column
+from webob.cookies import JSONSerializer, SignedCookieProfile
 
 from netinv_core.auth import crypto
 from netinv_core.auth.account import Identity
@@ -115,6 +116,26 @@ def cookie_name(request: Request) -> str:
 def is_secure(request: Request) -> bool:
     """True when cookies are sent over HTTPS only: for a request by HTTPS, or by the setting."""
     return request.scheme == "https" or bool(request.registry.netinv.settings["session_cookie_secure"])
+
+
+def signed_cookie(request: Request, name: str, salt: str, lifetime: int) -> Any:
+    """The profile of a signed cookie with JSON, for ``lifetime`` seconds, that scripts cannot read."""
+    profile = SignedCookieProfile(
+        request.registry.netinv.settings["secret"],
+        salt,
+        name,
+        secure=is_secure(request),
+        max_age=lifetime,
+        httponly=True,
+        samesite="Lax",
+        serializer=JSONSerializer(),
+    )
+    return profile.bind(request)
+
+
+def forget_cookie(request: Request, response: Any, name: str) -> None:
+    """Removes a cookie from the browser."""
+    response.set_cookie(name, "", max_age=0, httponly=True, secure=is_secure(request), samesite="Lax")
 
 
 def from_cookie(request: Request) -> Identity | None:
@@ -268,5 +289,4 @@ def set_cookie(request: Request, response: Any, key: str) -> None:
 
 def delete_cookie(request: Request, response: Any) -> None:
     """Removes the cookie."""
-    secure = is_secure(request)  # browsers ignore a cookie with the prefix __Host- that is not
-    response.set_cookie(cookie_name(request), "", max_age=0, httponly=True, secure=secure, samesite="Lax")
+    forget_cookie(request, response, cookie_name(request))  # secure: browsers ignore the prefix __Host- otherwise

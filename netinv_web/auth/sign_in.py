@@ -1,6 +1,6 @@
 """Sign-in and sign-out of browsers.
 
-The password is verified as for the API (:mod:`netinv_core.auth.passwords`): throttled, in the same time for unknown
+The password is verified as for the API (:mod:`netinv_signin.passwords`): throttled, in the same time for unknown
 names. What a form held when its session was over is kept in the sign-in page, and sent again after it.
 """
 
@@ -14,12 +14,13 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
-from netinv_core.auth import identity, passwords
+from netinv_core.auth import identity
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.providers import ExternalUser, providers_of
 from netinv_core.errors import Denied, RequestError
+from netinv_signin import passwords
 from netinv_web.auth import external, replay, sessions
-from netinv_web.pages import form_of, local_path, page, query_text, see_other
+from netinv_web.pages import form_text, local_path, page, query_text, see_other
 
 TEMPLATE = "netinv_web:templates/sign_in.jinja2"
 SIGNED_OUT = "netinv_web:templates/signed_out.jinja2"
@@ -90,8 +91,7 @@ def sign_in(request: Request) -> Response:
 
 def _text(request: Request, name: str) -> str:
     """The text of a field of the form; empty without it, and for a file."""
-    value = form_of(request).get(name, "")
-    return value if isinstance(value, str) else ""
+    return form_text(request, name)
 
 
 def signed_in(
@@ -125,4 +125,4 @@ def includeme(config: Any) -> None:
     config.add_route("sign in", "/login/")
     config.add_view(show, route_name="sign in", request_method=("GET", "HEAD"), permission=NO_PERMISSION_REQUIRED)
     config.add_view(sign_in, route_name="sign in", request_method="POST", permission=NO_PERMISSION_REQUIRED)
-    config.add_netinv_page("/logout/", sign_out, methods=["POST"])
+    config.add_netinv_page("/logout/", sign_out, methods=["POST"], personal=True)

@@ -14,9 +14,9 @@ from netinv_core.auth.models import ObjectPermission, User
 from netinv_core.errors import Denied, NotFound
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
-from netinv_core.net.urls import path_of
 from netinv_core.read import listing
 from netinv_core.types import Endpoint, UnitOfWork
+from netinv_outgoing.urls import path_of
 from netinv_web.auth import access
 from netinv_web.extensions import Tab
 from netinv_web.pages import query_text

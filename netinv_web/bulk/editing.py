@@ -5,6 +5,7 @@ A selection comes from the list (:mod:`netinv_web.bulk.selection`). Each step po
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyramid.request import Request
@@ -16,11 +17,12 @@ from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_core.write.dry_run import dry_run
 from netinv_web import notices
+from netinv_web.bulk import bulk_run
 from netinv_web.bulk.form import BulkForm
 from netinv_web.bulk.preview import BulkPreview, names_of, preview_updates
-from netinv_web.bulk.selection import APPLY, FIELDS, PREVIEW, STEP, Members, Selection, carried, members_of, selected
-from netinv_web.forms.deletion import MAX_NAMES, Consequences, by_model, refusal
-from netinv_web.forms.form import last_text, readable
+from netinv_web.bulk.selection import APPLY, FIELDS, PREVIEW, Members, Selection, carried, members_of, selected, step_of
+from netinv_web.forms.deletion import MAX_NAMES, DeletionConsequences, by_model, denied_changes, refusal, trial
+from netinv_web.forms.form import readable
 from netinv_web.pages import page, see_other
 from netinv_web.paths import object_path, page_path
 
@@ -40,20 +42,42 @@ def edit(request: Request) -> Response:
     if not selection.keys or selection.too_many:
         return nothing(request, endpoint, selection, "edit")
     names = [name for text in uow.query.get(FIELDS, ()) for name in text.split(",")]
-    form, step = BulkForm(uow, endpoint, members, names), last_text(members, STEP)
+    form, step = BulkForm(uow, endpoint, members, names), step_of(members)
     if step not in (PREVIEW, APPLY):
         return _show_form(request, endpoint, selection, form)
     try:
         bodies = form.bodies(selection.keys)
     except Invalid:
         return _show_form(request, endpoint, selection, form, INVALID)
-    if step == APPLY and not selection.changed and apply_updates(uow, endpoint, bodies) is None:
-        return applied(request, endpoint, selection, "changed")
+    if (done := carried_out(request, endpoint, selection, step, bodies, "changed")) is not None:
+        return done
     preview = preview_updates(uow, endpoint, bodies, form.unrecorded)
     return show_changes(request, endpoint, selection, preview, members, "Edit")
 
 
-def apply_updates(uow: UnitOfWork, endpoint: Endpoint, bodies: dict[Any, dict[str, Any]]) -> RequestError | None:
+def carried_out(
+    request: Request,
+    endpoint: Endpoint,
+    selection: Selection,
+    step: str,
+    bodies: Mapping[Any, dict[str, Any]],
+    verb: str,
+    count: int | None = None,
+) -> Response | None:
+    """Applies changes that were agreed to, by id, or asks the worker for it where they are many; ``None`` for another
+    step, and where they are refused: the preview has the reasons.
+    """
+    if step != APPLY or selection.changed:
+        return None
+    items = [{**body, "id": str(key)} for key, body in bodies.items()]
+    if (path := bulk_run.start(request.uow, endpoint, bulk_run.UPDATE, items)) is not None:
+        return see_other(path)
+    if apply_updates(request.uow, endpoint, bodies) is not None:
+        return None
+    return applied(request, endpoint, selection, verb, count)
+
+
+def apply_updates(uow: UnitOfWork, endpoint: Endpoint, bodies: Mapping[Any, dict[str, Any]]) -> RequestError | None:
     """Updates objects, all or none; returns the error that refuses them."""
     try:
         with uow.savepoint():
@@ -113,21 +137,26 @@ def show_changes(
 
 def delete_objects(request: Request) -> Response:
     """The preview of a deletion: what goes along, what protects; and the deletion itself."""
-    endpoint, uow = request.context.endpoint, request.uow
-    members = members_of(request)
-    selection = selected(request, endpoint, members, "delete")
+    endpoint, members = request.context.endpoint, members_of(request)
+    return delete_selection(request, endpoint, selected(request, endpoint, members, "delete"), members)
+
+
+def delete_selection(request: Request, endpoint: Endpoint, selection: Selection, members: Members) -> Response:
+    """The preview of the deletion of a selection, or the deletion."""
+    uow = request.uow
     if not selection.keys or selection.too_many:
         return nothing(request, endpoint, selection, "delete")
     bodies = [{"id": str(key)} for key in selection.keys]
-    if last_text(members, STEP) == APPLY and not selection.changed:
+    if step_of(members) == APPLY and not selection.changed:
+        if (path := bulk_run.start(uow, endpoint, bulk_run.DELETE, bodies)) is not None:
+            return see_other(path)
         try:
             with uow.savepoint():
                 delete.delete(uow, endpoint, bodies)
             return applied(request, endpoint, selection, "deleted")
         except (Conflict, Invalid):
             pass  # the preview has the reason
-    request.tm.doom()
-    consequences = _consequences(uow, endpoint, selection)
+    consequences = _tried(request, endpoint, selection)
     named = names_of(uow, endpoint, selection.keys[:MAX_TO_DELETE])
     values = {
         "endpoint": endpoint,
@@ -140,7 +169,16 @@ def delete_objects(request: Request) -> Response:
     return page(request, DELETE, values, INVALID if consequences.error and request.method == "POST" else 200)
 
 
-def _consequences(uow: UnitOfWork, endpoint: Endpoint, selection: Selection) -> Consequences:
+def _tried(request: Request, endpoint: Endpoint, selection: Selection) -> DeletionConsequences:
+    """The consequences of a deletion, for a page that deletes nothing."""
+    if request.method == "POST":
+        request.tm.doom()
+        return _consequences(request.uow, endpoint, selection)
+    with trial(request) as uow:
+        return _consequences(uow, endpoint, selection)
+
+
+def _consequences(uow: UnitOfWork, endpoint: Endpoint, selection: Selection) -> DeletionConsequences:
     """Deletes the objects in a dry run, and returns what that leads to."""
     try:
         with dry_run(uow) as preview:
@@ -148,7 +186,7 @@ def _consequences(uow: UnitOfWork, endpoint: Endpoint, selection: Selection) -> 
     except (Conflict, Invalid) as error:
         return refusal(uow, error)
     except RequestError as error:
-        return Consequences(error=readable(error.body))
+        return DeletionConsequences(error=readable(error.body))
     keys = set(map(str, selection.keys))
     others = [
         change
@@ -156,8 +194,9 @@ def _consequences(uow: UnitOfWork, endpoint: Endpoint, selection: Selection) -> 
         if change["object_type"] != endpoint.label or change["object_id"] not in keys
     ]
     listed = len(preview.changes) - len(others)
-    return Consequences(
+    return DeletionConsequences(
         by_model(uow, [change for change in others if change["action"] == "delete"]),
         by_model(uow, [change for change in others if change["action"] != "delete"]),
         preview.counts.get("changes", 0) - len(preview.changes) - (len(keys) - listed),
+        denied=denied_changes(uow, preview),
     )

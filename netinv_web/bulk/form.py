@@ -122,7 +122,7 @@ def fields_of(
     if not names:
         return {}
     without = frozenset(endpoint.fields.keys() - set(names) - {"id"})
-    return dict(plan_of(endpoint, "full", without).fetch(uow, keys))
+    return dict(plan_of(endpoint, "full", without).fetch(uow, keys, bounded=True))
 
 
 def _entered(control: Control, members: Members) -> BulkControl:

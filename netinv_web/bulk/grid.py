@@ -22,9 +22,10 @@ from netinv_core.read.listing import Slice
 from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import join_items
 from netinv_core.types import Endpoint
-from netinv_web.bulk.editing import CONFLICT, INVALID, applied, apply_updates, nothing, show_changes
+from netinv_core.write import trees
+from netinv_web.bulk.editing import CONFLICT, INVALID, carried_out, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates
-from netinv_web.bulk.selection import ALL, APPLY, PREVIEW, ROW, STEP, Members, Selection, members_of, selected
+from netinv_web.bulk.selection import ALL, APPLY, PREVIEW, ROW, Members, Selection, members_of, selected, step_of
 from netinv_web.forms import form as forms
 from netinv_web.forms import merging
 from netinv_web.forms.control_values import member, reference_of
@@ -48,7 +49,7 @@ _MEMBER = re.compile(r"(_[a-z]+_|)([^:]+):(.+)")
 
 
 @dataclasses.dataclass
-class Row:
+class GridRow:
     """A row: the object's name and path, its form, whose controls are in the order of the columns, and the same
     controls under the names that they have in the grid.
     """
@@ -80,8 +81,9 @@ def show(request: Request) -> Response:
     selection = dataclasses.replace(selection, maximum=min(selection.maximum, MAX_ROWS), limited_by="")
     if not selection.keys or selection.too_many:
         return nothing(request, endpoint, selection, "edit")
-    template, step = controls_of(request, endpoint), last_text(members, STEP)
+    template, step = controls_of(request, endpoint), step_of(members)
     if step == APPLY:
+        trees.lock_whole(uow, [endpoint])
         listing.rows_for_change(uow, endpoint, selection.keys, "change")  # nobody changes them before they are written
     rows = _rows(request, endpoint, selection, members, template)
     if step not in (PREVIEW, APPLY):
@@ -95,7 +97,7 @@ def show(request: Request) -> Response:
 
 
 def _write(
-    request: Request, endpoint: Endpoint, selection: Selection, rows: Sequence[Row], members: Members
+    request: Request, endpoint: Endpoint, selection: Selection, rows: Sequence[GridRow], members: Members
 ) -> Response:
     """Previews the changes or applies them; the grid again with the errors at their cells."""
     uow = request.uow
@@ -104,9 +106,9 @@ def _write(
     if faulty or not bodies:
         errors = [] if faulty else ["Nothing is to be changed."]
         return _show(request, endpoint, selection, rows, errors, status=INVALID)
-    is_last = last_text(members, STEP) == APPLY and not selection.changed
-    if is_last and apply_updates(uow, endpoint, bodies) is None:
-        return applied(request, endpoint, selection, "changed", len(bodies))
+    step = step_of(members)
+    if (done := carried_out(request, endpoint, selection, step, bodies, "changed", len(bodies))) is not None:
+        return done
     preview = preview_updates(uow, endpoint, bodies)
     if preview.refused:
         request.tm.doom()
@@ -193,7 +195,7 @@ def _by_row(members: Members, names: Sequence[str]) -> dict[str, dict[str, Any]]
 
 def _rows(
     request: Request, endpoint: Endpoint, selection: Selection, members: Members, template: Sequence[Control]
-) -> list[Row]:
+) -> list[GridRow]:
     """The rows in the order of the selection; two statements however many."""
     names = [control.name for control in template]
     uow, sent = request.uow, _by_row(members, names)
@@ -208,18 +210,18 @@ def _rows(
         controls = [
             _names_of(control, member(base.original, control.path))
             if _has_names(control)
-            else dataclasses.replace(control)
+            else dataclasses.replace(control, parameters=control.parameters_of(str(key)))
             for control in template
         ]
         form = Form([("", controls)])
         submission = Submission(request, endpoint, base.original, sent.get(str(key), {}), form=form)
         form.version = form.version or forms.version_of(item)
         name = str(item.get("display") or key)
-        rows.append(Row(key, name, object_path(endpoint, key), submission, base))
+        rows.append(GridRow(key, name, object_path(endpoint, key), submission, base))
     return rows
 
 
-def _bodies(rows: Sequence[Row]) -> dict[Any, dict[str, Any]]:
+def _bodies(rows: Sequence[GridRow]) -> dict[Any, dict[str, Any]]:
     """The changes of each object, by id. Errors of texts that cannot be converted are put to their controls."""
     bodies: dict[Any, dict[str, Any]] = {}
     for row in rows:
@@ -237,7 +239,7 @@ def _show(
     request: Request,
     endpoint: Endpoint,
     selection: Selection,
-    rows: Sequence[Row],
+    rows: Sequence[GridRow],
     errors: Sequence[str] = (),
     *,
     left_out: int = 0,
@@ -260,7 +262,7 @@ def _show(
     return page(request, TEMPLATE, values, status)
 
 
-def _in_grid(row: Row, control: Control) -> Control:
+def _in_grid(row: GridRow, control: Control) -> Control:
     """The control under its name in the grid, labelled with the name of the object."""
     label = f"{control.label} of {row.name}"
     attributes = {name: value for name, value in control.attributes.items() if name != "data-slug-of"}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from netinv_core.errors import Invalid, RequestError
-from netinv_core.labels import label_of, label_of_name
+from netinv_core.labels import label_of_name, label_with_unit
+from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import text_of
 from netinv_core.types import Endpoint, UnitOfWork
@@ -17,18 +19,19 @@ from netinv_core.write.item_results import FAILED, UPDATED, ItemResult, write_ea
 from netinv_web.bulk.form import fields_of
 from netinv_web.forms.control_values import ABSENT, member
 from netinv_web.forms.controls import Control
-from netinv_web.forms.deletion import Affected, by_model
+from netinv_web.forms.deletion import Affected, DeniedChanges, by_model, denied_changes, name_of_change
 from netinv_web.forms.form import readable
 from netinv_web.lists.columns import NEVER
 from netinv_web.paths import object_path
 
+MAX_PREVIEWED = 2000  # objects that a preview changes: it takes a second
 MAX_LINES = 1000  # objects that a preview lists
 Errors = dict[Any, Any]  # bodies of errors by id
 Write = Callable[[Sequence[Any]], object]
 
 
 @dataclasses.dataclass(frozen=True)
-class Difference:
+class ShownDifference:
     """A field of an object before and after a change."""
 
     label: str
@@ -37,12 +40,12 @@ class Difference:
 
 
 @dataclasses.dataclass(frozen=True)
-class Line:
+class PreviewedObject:
     """An object in a preview, with its changes or its errors."""
 
     name: str
     path: str
-    differences: Sequence[Difference] = ()
+    differences: Sequence[ShownDifference] = ()
     errors: Sequence[str] = ()
 
 
@@ -50,31 +53,39 @@ class Line:
 class BulkPreview:
     """The outcome of a bulk change: ``lines`` with changes and errors, numbers of objects, and changes of others.
 
-    ``refused`` are the errors of objects, by id. ``hidden`` is the number of changes that are not listed.
+    ``refused`` are the errors of objects, by id. ``hidden`` is the number of changes that are not listed, ``tried``
+    that of the objects that were tried, ``left_out`` that of the others. ``denied`` are changes that a guard refuses.
     """
 
-    lines: list[Line] = dataclasses.field(default_factory=list)
+    lines: list[PreviewedObject] = dataclasses.field(default_factory=list)
     refused: Errors = dataclasses.field(default_factory=dict)
     faulty: int = 0
     changed: int = 0
     unchanged: int = 0
     others: Sequence[Affected] = ()
     hidden: int = 0
+    tried: int = 0
+    left_out: int = 0
+    denied: DeniedChanges | None = None
 
     @property
     def applicable(self) -> bool:
-        """True when something would change, and nothing is refused."""
-        return bool(self.changed) and not self.faulty
+        """True when something would change, and nothing is refused. What is refused without the objects that were left
+        out may be possible with them.
+        """
+        return (bool(self.changed) and not self.faulty) or bool(self.left_out)
 
 
 def preview_updates(
     uow: UnitOfWork, endpoint: Endpoint, bodies: Mapping[Any, Mapping[str, Any]], unrecorded: Sequence[Control] = ()
 ) -> BulkPreview:
-    """Runs an update of objects, by id, without effect. Objects with errors do not hide the changes of the others.
+    """Runs an update of objects, by id, without effect. Objects with errors do not hide the changes of the others. Of
+    more than :data:`MAX_PREVIEWED` the first ones are tried.
 
     :param unrecorded: controls of fields that changes do not have; what they hold is compared before and after
     """
-    result = BulkPreview()
+    first = dict(itertools.islice(bodies.items(), MAX_PREVIEWED))
+    result, bodies = BulkPreview(tried=len(first), left_out=len(bodies) - len(first)), first
     errors: Errors = {}
     names = {control.path[0] for control in unrecorded}
 
@@ -90,6 +101,7 @@ def preview_updates(
     further = {str(key): _compared(unrecorded, before[key], item) for key, item in after.items()}
     further = {key: differences for key, differences in further.items() if differences}
     result.lines = _lines(uow, endpoint, preview, errors, further)
+    result.denied = denied_changes(uow, preview)
     result.refused, result.faulty = errors, len(errors)
     result.hidden = preview.counts.get("changes", 0) - len(preview.changes)
     result.changed = len(set(map(str, changed)) | further.keys())
@@ -98,10 +110,12 @@ def preview_updates(
     return result
 
 
-def _compared(controls: Sequence[Control], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
+def _compared(
+    controls: Sequence[Control], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[ShownDifference]:
     """The differences of what controls show."""
     pairs = ((control.label, _shown(control, before), _shown(control, after)) for control in controls)
-    return [Difference(*pair) for pair in pairs if pair[1] != pair[2]]
+    return [ShownDifference(*pair) for pair in pairs if pair[1] != pair[2]]
 
 
 def _shown(control: Control, item: Mapping[str, Any]) -> str:
@@ -110,21 +124,25 @@ def _shown(control: Control, item: Mapping[str, Any]) -> str:
 
 
 def _lines(
-    uow: UnitOfWork, endpoint: Endpoint, preview: Preview, errors: Errors, further: Mapping[str, Sequence[Difference]]
-) -> list[Line]:
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    preview: Preview,
+    errors: Errors,
+    further: Mapping[str, Sequence[ShownDifference]],
+) -> list[PreviewedObject]:
     """The lines of objects with errors, then those of objects that change."""
     own = {item["object_id"]: item for item in preview.changes if item["object_type"] == endpoint.label}
     others = [key for key in further if key not in own][:MAX_LINES]
     named = names_of(uow, endpoint, [*list(errors)[:MAX_LINES], *map(endpoint.parse_key, others)])
     lines = [
-        Line(named.get(key, str(key)), object_path(endpoint, key), errors=messages_of(entry))
+        PreviewedObject(named.get(key, str(key)), object_path(endpoint, key), errors=messages_of(entry))
         for key, entry in errors.items()
     ]
     for key, change in own.items():
-        line = line_of(endpoint, change)
+        line = line_of(uow, endpoint, change)
         lines.append(dataclasses.replace(line, differences=[*line.differences, *further.get(key, ())]))
     keys = ((key, endpoint.parse_key(key)) for key in others)
-    lines += [Line(named.get(key, text), object_path(endpoint, key), further[text]) for text, key in keys]
+    lines += [PreviewedObject(named.get(key, text), object_path(endpoint, key), further[text]) for text, key in keys]
     return lines[:MAX_LINES]
 
 
@@ -162,17 +180,16 @@ def messages_of(entry: Any) -> list[str]:
 
 def names_of(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, str]:
     """The names of objects by id; one statement."""
-    nested = plan_of(endpoint, "nested").fetch(uow, keys) if keys else ()
-    return {key: str(item.get("display") or key) for key, item in nested}
+    named = plan_of(endpoint, NAME_IN_CONTEXT).fetch(uow, keys) if keys else ()
+    return {key: str(item.get("display") or key) for key, item in named}
 
 
-def line_of(endpoint: Endpoint, change: Mapping[str, Any]) -> Line:
+def line_of(uow: UnitOfWork, endpoint: Endpoint, change: Mapping[str, Any]) -> PreviewedObject:
     """The line of a change of a dry run."""
     before, after = change["before"] or {}, change["after"] or {}
     names = [name for name in change["fields"] if name not in NEVER and name in endpoint.fields]
-    name = str((change["before"] or after).get("display") or change["object_id"])
-    return Line(
-        name,
+    return PreviewedObject(
+        name_of_change(uow, change),
         object_path(endpoint, change["object_id"]),
         [
             difference
@@ -182,10 +199,12 @@ def line_of(endpoint: Endpoint, change: Mapping[str, Any]) -> Line:
     )
 
 
-def differences_of(endpoint: Endpoint, name: str, before: Any, after: Any) -> list[Difference]:
+def differences_of(endpoint: Endpoint, name: str, before: Any, after: Any) -> list[ShownDifference]:
     """The differences of a field; of one with members, such as custom fields, each member's."""
     field = endpoint.fields[name]
     if field.merges and isinstance(before, Mapping) and isinstance(after, Mapping):
         members = [member for member in {**before, **after} if before.get(member) != after.get(member)]
-        return [Difference(member, field.text(before.get(member)), field.text(after.get(member))) for member in members]
-    return [Difference(label_of(field), field.text(before), field.text(after))]
+        return [
+            ShownDifference(member, field.text(before.get(member)), field.text(after.get(member))) for member in members
+        ]
+    return [ShownDifference(label_with_unit(field), field.text(before), field.text(after))]

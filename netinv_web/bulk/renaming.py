@@ -12,9 +12,9 @@ from netinv_core.errors import NotFound
 from netinv_core.fields import Choice, Value
 from netinv_core.read.plans import plan_of
 from netinv_core.types import Endpoint, Field, UnitOfWork
-from netinv_web.bulk.editing import INVALID, applied, apply_updates, named_objects, nothing, show_changes
+from netinv_web.bulk.editing import INVALID, carried_out, named_objects, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates
-from netinv_web.bulk.selection import APPLY, PREVIEW, STEP, Members, Selection, members_of, selected
+from netinv_web.bulk.selection import APPLY, PREVIEW, Members, Selection, members_of, selected, step_of
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import last_text
 from netinv_web.pages import page
@@ -44,7 +44,7 @@ def rename(request: Request) -> Response:
     selection = selected(request, endpoint, members, "change")
     if not selection.keys or selection.too_many:
         return nothing(request, endpoint, selection, "rename")
-    controls, step = _controls(members), last_text(members, STEP)
+    controls, step = _controls(members), step_of(members)
     if step not in (PREVIEW, APPLY):
         return _show_form(request, endpoint, selection, controls)
     try:
@@ -52,8 +52,8 @@ def rename(request: Request) -> Response:
     except ValueError as error:
         controls[0].errors = [str(error)]
         return _show_form(request, endpoint, selection, controls, INVALID)
-    if step == APPLY and not selection.changed and apply_updates(uow, endpoint, bodies) is None:
-        return applied(request, endpoint, selection, "renamed", len(bodies))
+    if (done := carried_out(request, endpoint, selection, step, bodies, "renamed", len(bodies))) is not None:
+        return done
     preview = preview_updates(uow, endpoint, bodies)
     preview.unchanged += len(selection.keys) - len(bodies)
     return show_changes(request, endpoint, selection, preview, members, "Rename")
@@ -84,7 +84,7 @@ def _bodies(uow: UnitOfWork, endpoint: Endpoint, selection: Selection, members: 
     if is_pattern:
         patterns.check(find)
     without = frozenset(endpoint.fields.keys() - {NAME, "id"})
-    items = dict(plan_of(endpoint, "full", without).fetch(uow, selection.keys))
+    items = dict(plan_of(endpoint, "full", without).fetch(uow, selection.keys, bounded=True))
     names = {key: items[key][NAME] for key in selection.keys if key in items and items[key][NAME]}
     if is_pattern:
         renamed = uow.pattern_budget.substitute(find, replacement, list(names.values()))

@@ -18,13 +18,15 @@ from netinv_core.read import listing
 from netinv_core.read.listing import Slice
 from netinv_core.types import Endpoint
 from netinv_web.forms.form import last_text
-from netinv_web.lists.list_query import ListQuery, query_of
+from netinv_web.lists.list_query import BACK, ListQuery, query_of
+from netinv_web.pages import local_path, query_text
 from netinv_web.paths import page_path
 
 ROW, ALL = "pk", "_all"  # members of a list's form: the id of a selected row, and "all that match"
 KEYS, DIGEST, STEP = "_keys", "_digest", "_step"  # members of the further steps
 FIELDS = "_fields"  # parameter of the edit page: the fields that its form offers, separated by commas
 PREVIEW, APPLY = "preview", "apply"  # values of STEP
+OTHERWISE = "_otherwise"  # the step for a button of another name, such as Propose
 Members = Mapping[str, Sequence[Any]]
 
 
@@ -46,6 +48,7 @@ class Selection:
     path: str = ""
     query: str = ""
     limited_by: str = "netinv.max_bulk_objects"
+    back: str = ""
 
     @property
     def too_many(self) -> bool:
@@ -72,6 +75,8 @@ class Selection:
     @property
     def list_url(self) -> str:
         """The list that the objects were selected in."""
+        if self.back:
+            return self.back
         return f"{self.path}?{self.query}" if self.query else self.path
 
 
@@ -94,12 +99,14 @@ def selected(request: Request, endpoint: Endpoint, members: Members, action: str
 
     :raises Invalid: for filters that the list refuses
     """
-    query = query_of(request).without(ROW, ALL, FIELDS)
+    query = query_of(request).without(ROW, ALL, FIELDS, BACK)
+    back = query_text(request, BACK)
     maximum = int(endpoint.registry.settings["max_bulk_objects"])
     options: dict[str, Any] = {
         "path": page_path(endpoint),
         "query": query.text,
         "sent_digest": last_text(members, DIGEST),
+        "back": local_path(back) if back else "",
     }
     if last_text(members, ALL) or request.uow.query.get(ALL):
         count, keys = listing.ids(request.uow, endpoint, _filters(query), Slice(maximum + 1, 0), action)
@@ -122,9 +129,14 @@ def _filters(query: ListQuery) -> list[tuple[str, list[str]]]:
     return [*query.filters, *([("ordering", orders)] if orders else [])]
 
 
+def step_of(members: Members) -> str:
+    """The step that a form asks for: by the button that was pressed, or the one for buttons of other names."""
+    return last_text(members, STEP) or last_text(members, OTHERWISE)
+
+
 def carried(members: Members, without: Collection[str] = ()) -> list[tuple[str, str]]:
     """The texts of a form as hidden members of the next step, without those that the selection and the step have."""
-    left_out = {ROW, ALL, KEYS, DIGEST, STEP, *without}
+    left_out = {ROW, ALL, KEYS, DIGEST, STEP, OTHERWISE, *without}
     return [
         (name, value)
         for name, values in members.items()

@@ -9,17 +9,19 @@ from typing import Any
 
 from netinv_core.tabular import rows
 from netinv_core.types import Endpoint, UnitOfWork
-from netinv_core.write import save
+from netinv_core.write import save, trees
 from netinv_core.write.dry_run import dry_run
-from netinv_web.bulk.preview import Difference, Errors, attempt, differences_of, messages_of
+from netinv_web.bulk.preview import Errors, ShownDifference, attempt, differences_of, messages_of
+from netinv_web.exchange.column_mapping import MappedColumn
 from netinv_web.exchange.import_table import ImportTable
-from netinv_web.forms.deletion import Affected, by_model
+from netinv_web.forms.deletion import Affected, DeniedChanges, by_model, denied_changes
 from netinv_web.forms.form import readable
 from netinv_web.lists.columns import NEVER
 from netinv_web.paths import object_path
 
 CREATED, UPDATED, UNCHANGED, FAULTY = "created", "updated", "unchanged", "error"
 MAX_SHOWN_ROWS = 500
+MAX_EXAMPLE = 40  # characters of an example of a cell
 MAX_PART = 500  # rows that are written together
 NAMES_FAULTY = "Row {}, which this refers to, has errors."
 IGNORED = NEVER | {"last_updated", "created"}
@@ -43,7 +45,7 @@ class ImportRow:
     cells: Sequence[Cell]
     path: str = ""
     errors: Sequence[str] = ()
-    differences: Sequence[Difference] = ()
+    differences: Sequence[ShownDifference] = ()
 
 
 @dataclasses.dataclass
@@ -54,6 +56,19 @@ class ImportPreview:
     rows: list[ImportRow] = dataclasses.field(default_factory=list)
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
     others: Sequence[Affected] = ()
+    denied: DeniedChanges | None = None
+    encoding: str = ""
+    mapped: Sequence[MappedColumn] = ()
+
+    @property
+    def mapping(self) -> dict[str, str]:
+        """The fields by the names of the columns of the file."""
+        return {column.name: column.column for column in self.mapped if column.column}
+
+    @property
+    def ignored(self) -> list[str]:
+        """The names of the columns of the file that are not imported."""
+        return [column.name for column in self.mapped if not column.column]
 
     @property
     def applicable(self) -> bool:
@@ -66,8 +81,14 @@ class ImportPreview:
         return sum(self.counts.values())
 
 
-def parts_of(table: ImportTable) -> Iterator[list[int]]:
-    """The places of the rows that are written together: all of them change objects, or all of them create some."""
+def parts_of(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> Iterator[list[int]]:
+    """The places of the rows that are written together: all of them change objects, or all of them create some.
+
+    A tree is locked before the first part. To create its nodes first and then change some would let two imports, which
+    may both create, wait for each other.
+    """
+    if any(map(table.changes, range(len(table.bodies)))):
+        trees.lock_whole(uow, [endpoint])
     for step in table.order.steps:
         for changing in (True, False):
             places = [place for place in step if table.changes(place) is changing]
@@ -94,23 +115,24 @@ def write_all(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> None:
 
     :raises RequestError: for rows that are refused
     """
-    for places in parts_of(table):
+    for places in parts_of(uow, endpoint, table):
         write(uow, endpoint, table, places)
 
 
 def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPreview:
     """Writes the rows in a dry run. Rows with errors do not hide those of others."""
-    result = ImportPreview(table.columns)
+    result = ImportPreview(table.names or table.columns, encoding=table.encoding, mapped=_mapped(table))
     errors: Errors = {place: error for place, error in enumerate(table.errors) if error}
     states: dict[int, str] = {}
     with dry_run(uow) as made:
-        for places in parts_of(table):
+        for places in parts_of(uow, endpoint, table):
             valid = [place for place in places if not _is_faulty(table, place, errors)]
             valid = attempt(uow, valid, lambda part: write(uow, endpoint, table, part), errors)
             updated = {str(key) for key in uow.change_set.keys_of(endpoint)}
             states |= {place: _state(endpoint, table, place, updated) for place in valid}
     states |= dict.fromkeys(errors, FAULTY)
     changes = {change["object_id"]: change for change in made.changes if change["object_type"] == endpoint.label}
+    result.denied = denied_changes(uow, made)
     result.others = by_model(uow, [change for change in made.changes if change["object_type"] != endpoint.label])
     result.counts = {state: list(states.values()).count(state) for state in (CREATED, UPDATED, UNCHANGED, FAULTY)}
     shown = sorted(states, key=lambda place: (states[place] != FAULTY, place))[:MAX_SHOWN_ROWS]
@@ -119,6 +141,16 @@ def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPr
         for place in shown
     ]
     return result
+
+
+def _mapped(table: ImportTable) -> list[MappedColumn]:
+    """The columns of the file with what they are imported as, and examples of their cells."""
+    columns = []
+    for place, name in enumerate(table.names):
+        texts = dict.fromkeys(row[place] for row in table.cells[:MAX_SHOWN_ROWS] if row[place])
+        examples = [text if len(text) <= MAX_EXAMPLE else f"{text[:MAX_EXAMPLE]}…" for text in list(texts)[:2]]
+        columns.append(MappedColumn(place, name, table.mapping.get(name, ""), examples))
+    return columns
 
 
 def _is_faulty(table: ImportTable, place: int, errors: Errors) -> bool:
@@ -143,7 +175,7 @@ def _key(endpoint: Endpoint, table: ImportTable, place: int) -> str:
 def _row(
     endpoint: Endpoint, table: ImportTable, place: int, state: str, error: Any, change: Mapping[str, Any] | None
 ) -> ImportRow:
-    at_columns, general = _by_column(table, error)
+    at_columns, general = _by_column(table, table.explained(place, error))
     differences = {} if change is None or state != UPDATED else _differences(endpoint, table, change)
     cells = []
     for name, text in zip(table.columns, table.cells[place], strict=True):
@@ -172,7 +204,7 @@ def _by_column(table: ImportTable, error: Any) -> tuple[dict[str, list[str]], li
     return at_columns, general
 
 
-def _differences(endpoint: Endpoint, table: ImportTable, change: Mapping[str, Any]) -> dict[str, list[Difference]]:
+def _differences(endpoint: Endpoint, table: ImportTable, change: Mapping[str, Any]) -> dict[str, list[ShownDifference]]:
     """The differences of an update, by the column of the changed field, or by the field's name."""
     before, after = change["before"] or {}, change["after"] or {}
     names = [name for name in change["fields"] if name in endpoint.fields and name not in IGNORED]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
+import hashlib
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,37 +12,60 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.errors import Invalid, NotFound, RequestError
+from netinv_core.errors import Invalid, RequestError
 from netinv_core.labels import plural_of
+from netinv_core.storage.files import Upload
 from netinv_core.types import Endpoint, UnitOfWork
-from netinv_web import notices
-from netinv_web.background import Arguments, Background, Progress, State, Task, background_of
+from netinv_web import runs
+from netinv_web.background import Arguments, BackgroundTask, Progress, background_of
 from netinv_web.bulk.preview import errors_by_key, messages_of
-from netinv_web.bulk.selection import STEP, members_of
-from netinv_web.exchange import import_preview, import_table
+from netinv_web.bulk.selection import DIGEST
+from netinv_web.exchange import import_preview, import_table, uploaded
+from netinv_web.exchange.column_mapping import Stated
 from netinv_web.exchange.import_preview import CREATED, UPDATED
 from netinv_web.exchange.import_table import ImportTable
-from netinv_web.forms.form import last_text, readable
-from netinv_web.pages import fragment, page, query_text, see_other
+from netinv_web.forms.form import readable
 from netinv_web.paths import page_path
+from netinv_web.runs import Words
 
-TEMPLATE = "netinv_web:templates/import_run.jinja2"
-STATE = "netinv_web:templates/import_state.jinja2"
-CANCEL = "cancel"  # value of STEP
-PART, STATE_PART = "_part", "state"  # parameter, and its value for the part that a script reloads
 MAX_ERRORS = 100  # rows of which the errors are told
 HIDDEN_ROWS = "{:,} more rows have errors."
 
 
-def table_of(uow: UnitOfWork, endpoint: Endpoint, content: bytes, file_format: str, *, by_key: bool) -> ImportTable:
+@dataclasses.dataclass(frozen=True)
+class ImportSource:
+    """The content of an import, the name of its file (empty for pasted text), its format, its encoding where that is
+    stated, and if keys are matched.
+    """
+
+    content: bytes = b""
+    name: str = ""
+    file_format: str = ""
+    by_key: bool = False
+    encoding: str = ""
+    stated: Stated = dataclasses.field(default_factory=Stated)
+
+    def digest(self, mapping: Mapping[str, str]) -> str:
+        """The digest of all that decides what is written, with the fields of the columns."""
+        text = f"{self.file_format} {self.by_key} {self.encoding} {sorted(mapping.items())} ".encode("utf-8", "replace")
+        return hashlib.blake2b(text + self.content, digest_size=16).hexdigest()
+
+    def hidden(self, mapping: Mapping[str, str]) -> list[tuple[str, str]]:
+        """The hidden members that carry an uploaded file to the next step."""
+        files = [Upload(self.name, self.content)] if self.name else []
+        return [(DIGEST, self.digest(mapping)), *uploaded.hidden(files)]
+
+
+def table_of(uow: UnitOfWork, endpoint: Endpoint, source: ImportSource) -> ImportTable:
     """The rows of a file, in the order in which they are written.
 
     :raises RequestError: for a file that cannot be read
     """
-    table = import_table.read(uow, endpoint, content, file_format)
-    if by_key:
+    table = import_table.read(uow, endpoint, source.content, source.file_format, source.encoding, source.stated)
+    import_table.resolve(uow, endpoint, table)
+    if source.by_key:
         import_table.match(uow, endpoint, table)
-    import_table.arrange(endpoint, table)
+    import_table.arrange(uow, endpoint, table)
     return table
 
 
@@ -50,11 +75,19 @@ def counts_text(endpoint: Endpoint, counts: Mapping[str, int]) -> str:
     return f"{plural_of(endpoint)}: {numbers}."
 
 
-def start(uow: UnitOfWork, endpoint: Endpoint, content: bytes, file_format: str, *, by_key: bool) -> str | None:
+def start(uow: UnitOfWork, endpoint: Endpoint, source: ImportSource) -> str | None:
     """Asks for an import in the background; returns the path of its page, ``None`` where there is no background."""
     background = background_of(uow.registry)
-    packed = base64.b64encode(zlib.compress(content)).decode()
-    arguments = {"label": endpoint.label, "content": packed, "format": file_format, "by_key": by_key}
+    packed = base64.b64encode(zlib.compress(source.content)).decode()
+    arguments = {
+        "label": endpoint.label,
+        "content": packed,
+        "format": source.file_format,
+        "by_key": source.by_key,
+        "encoding": source.encoding,
+        "columns": [[place, column] for place, column in source.stated.by_place.items()],
+        "remembered": dict(source.stated.remembered),
+    }
     run = None if background is None else background.start(uow, TASK, arguments)
     return None if run is None else f"{page_path(endpoint)}import/{run}/"
 
@@ -64,7 +97,11 @@ def write_in_background(uow: UnitOfWork, arguments: Arguments, progress: Progres
     endpoint = uow.registry[arguments["label"]]
     content = zlib.decompress(base64.b64decode(arguments["content"]))
     try:
-        table = table_of(uow, endpoint, content, arguments["format"], by_key=arguments["by_key"])
+        stated = Stated(dict(arguments.get("columns", ())), arguments.get("remembered", {}))
+        source = ImportSource(
+            content, "", arguments["format"], arguments["by_key"], arguments.get("encoding", ""), stated
+        )
+        table = table_of(uow, endpoint, source)
     except RequestError as error:
         progress.fail(readable(error.body))
         return ""
@@ -72,7 +109,7 @@ def write_in_background(uow: UnitOfWork, arguments: Arguments, progress: Progres
     if any(table.errors):
         _fail(table, {place: error for place, error in enumerate(table.errors) if error}, progress)
         return ""
-    for places in import_preview.parts_of(table):
+    for places in import_preview.parts_of(uow, endpoint, table):
         try:
             import_preview.write(uow, endpoint, table, places)
         except RequestError as error:
@@ -96,41 +133,28 @@ def _refused(table: ImportTable, places: Sequence[int], error: RequestError, pro
 def _fail(table: ImportTable, errors: Mapping[Any, Any], progress: Progress) -> None:
     """Tells the errors of rows, by their numbers."""
     for place in list(errors)[:MAX_ERRORS]:
-        progress.fail(f"Row {table.numbers[place]}: {' '.join(messages_of(errors[place]))}")
+        told = " ".join(messages_of(table.explained(place, errors[place])))
+        progress.fail(f"Row {table.numbers[place]}: {told}")
     if len(errors) > MAX_ERRORS:
         progress.fail(HIDDEN_ROWS.format(len(errors) - MAX_ERRORS))
 
 
-TASK = Task("netinv_web.exchange.import_run:TASK", "Import", write_in_background)
+TASK = BackgroundTask("netinv_web.exchange.import_run:TASK", "Import", write_in_background)
 
 
 # -- the page
 
 
 def show(request: Request) -> Response:
-    """The page of an import in the background: how far it is, its outcome or its errors; POST cancels it.
+    """The page of an import in the background; POST cancels it.
 
     :raises NotFound: for an import of another user, and one that was cancelled
     """
-    endpoint, uow = request.context.endpoint, request.uow
-    background, run = background_of(uow.registry), request.matchdict["run"]
-    state = None if background is None else background.state(uow, run)
-    if background is None or state is None:
-        raise NotFound()
-    if request.method == "POST":
-        return _cancelled(request, endpoint, background, run)
-    values = _values(request, endpoint, state)
-    if query_text(request, PART) == STATE_PART:
-        return fragment(request, STATE, values)
-    return page(request, TEMPLATE, values)
-
-
-def _values(request: Request, endpoint: Endpoint, state: State) -> dict[str, Any]:
-    return {"endpoint": endpoint, "state": state, "list_path": page_path(endpoint), "path": request.path}
-
-
-def _cancelled(request: Request, endpoint: Endpoint, background: Background, run: str) -> Response:
-    if last_text(members_of(request), STEP) != CANCEL or not background.cancel(request.uow, run):
-        return see_other(request.path)
-    notice = notices.Notice("The import was cancelled: nothing was imported.")
-    return notices.add(request, see_other(f"{page_path(endpoint)}import/"), notice)
+    endpoint = request.context.endpoint
+    listed, again = page_path(endpoint), f"{page_path(endpoint)}import/"
+    crumbs = ((plural_of(endpoint), listed), ("Import", again))
+    title = f"Import of {endpoint.plural}"
+    return runs.show(
+        request,
+        Words(title, "import", "rows", "imported", listed, "Show the list", again, "Import again", crumbs),
+    )

@@ -1,11 +1,8 @@
-"""Import page of a resource: rows pasted or uploaded as CSV, TSV, JSON or YAML, a preview, then one transaction."""
+"""Import page of a resource: rows of CSV, TSV, XLSX, JSON or YAML, pasted or uploaded, a preview, one transaction."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import dataclasses
-import hashlib
 from collections.abc import Sequence
 
 from pyramid.request import Request
@@ -13,18 +10,22 @@ from pyramid.response import Response
 
 from netinv_core import fields
 from netinv_core.errors import BadRequest, Denied, NotFound, RequestError
-from netinv_core.http.list_files import file_name
+from netinv_core.http import versions
 from netinv_core.http.media import SEALED
-from netinv_core.labels import label_of
-from netinv_core.tabular import delimited, identification
+from netinv_core.labels import label_with_unit
+from netinv_core.tabular import identification
 from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_core.write import references
+from netinv_tabular import delimited, encodings, headers, workbooks
+from netinv_tabular.list_files import file_name
 from netinv_web import notices
 from netinv_web.bulk.editing import INVALID
-from netinv_web.bulk.selection import APPLY, DIGEST, STEP, Members, members_of
-from netinv_web.exchange import import_preview, import_run, import_table
+from netinv_web.bulk.selection import APPLY, DIGEST, Members, members_of, step_of
+from netinv_web.exchange import column_mapping, file_importing, import_preview, import_run, import_table, uploaded
+from netinv_web.exchange.column_mapping import Stated
+from netinv_web.exchange.file_importing import DATA
 from netinv_web.exchange.import_preview import CREATED, UPDATED, ImportPreview
-from netinv_web.forms.control_values import is_upload
+from netinv_web.exchange.import_run import ImportSource
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import last_text, readable, writable_fields
 from netinv_web.menu import may
@@ -32,32 +33,9 @@ from netinv_web.pages import page, see_other
 from netinv_web.paths import page_path
 
 TEMPLATE = "netinv_web:templates/import.jinja2"
-DATA, FILE, FORMAT, MATCH = "data", "file", "format", "match"  # members of the form
-CONTENT, NAME = "_content", "_file"  # members with an uploaded file in the further steps: its Base64, its name
+FORMAT, ENCODING, MATCH = "format", "encoding", "match"  # members of the form, with those of the rows and files
+ABOUT_COLUMNS = ("Column", "Meaning", "Needed", "Format", "Choices", "More")
 MAX_CHOICES = 40  # choices that the help names
-
-
-@dataclasses.dataclass(frozen=True)
-class Source:
-    """The content of an import, the name of its file (empty for pasted text), its format, and if keys are matched."""
-
-    content: bytes = b""
-    name: str = ""
-    file_format: str = ""
-    by_key: bool = False
-
-    @property
-    def digest(self) -> str:
-        """The digest of all that decides what is written."""
-        text = f"{self.file_format} {self.by_key} ".encode()
-        return hashlib.blake2b(text + self.content, digest_size=16).hexdigest()
-
-    @property
-    def hidden(self) -> list[tuple[str, str]]:
-        """The hidden members that carry an uploaded file to the next step."""
-        if not self.name:
-            return [(DIGEST, self.digest)]
-        return [(DIGEST, self.digest), (CONTENT, base64.b64encode(self.content).decode()), (NAME, self.name)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,20 +61,25 @@ def show(request: Request) -> Response:
     if not writes:
         raise NotFound()
     if not any(may(uow, endpoint, action) for action in writes):
-        raise Denied()
+        raise Denied(missing=(endpoint.label, min(writes)))
     if "_template" in uow.query:
-        return _template_file(uow, endpoint)
+        return _template_file(uow, endpoint, uow.query["_template"][-1])
     members = members_of(request)
     if request.method != "POST":
-        return _page(request, endpoint, members, Source())
-    source = Source()
+        return _page(request, endpoint, members, ImportSource())
+    source = ImportSource()
     try:
-        source = _source(members)
-        table = import_run.table_of(uow, endpoint, source.content, source.file_format, by_key=source.by_key)
+        other = file_importing.show(request, endpoint, members)
+        if other is not None:
+            return other
+        source = _source(members, column_mapping.stated_in(request, endpoint, members))
+        table = import_run.table_of(uow, endpoint, source)
     except RequestError as error:
         return _page(request, endpoint, members, source, [readable(error.body)])
-    is_current = last_text(members, DIGEST) == source.digest
-    if last_text(members, STEP) == APPLY and is_current and not any(table.errors):
+    is_current = last_text(members, DIGEST) == source.digest(table.mapping)
+    if step_of(members) == APPLY and is_current and not any(table.errors):
+        if table.names:
+            column_mapping.remember(request, endpoint, table.names, table.mapping)
         path = _started(uow, endpoint, source, table)
         if path is not None:
             return see_other(path)
@@ -104,43 +87,37 @@ def show(request: Request) -> Response:
         if counts is not None:
             return _imported(request, endpoint, counts)
     preview = import_preview.preview(uow, endpoint, table)
-    outdated = last_text(members, STEP) == APPLY and not is_current
+    outdated = step_of(members) == APPLY and not is_current
     return _page(request, endpoint, members, source, preview=preview, outdated=outdated)
 
 
-def _started(uow: UnitOfWork, endpoint: Endpoint, source: Source, table: import_table.ImportTable) -> str | None:
+def _started(uow: UnitOfWork, endpoint: Endpoint, source: ImportSource, table: import_table.ImportTable) -> str | None:
     """Asks for a long import in the background; returns the path of its page, ``None`` to write it in the request."""
     if len(table.bodies) <= endpoint.registry.settings["import_background_rows"]:
         return None
-    return import_run.start(uow, endpoint, source.content, source.file_format, by_key=source.by_key)
+    return import_run.start(uow, endpoint, source)
 
 
-def _source(members: Members) -> Source:
+def _source(members: Members, of_columns: Stated) -> ImportSource:
     """The uploaded file or the pasted text; or the text that the step before has kept.
 
     :raises BadRequest: when there is nothing
     """
-    uploads = [value for value in members.get(FILE, ()) if is_upload(value) and value.content]
     text = last_text(members, DATA).replace("\r\n", "\n")
-    if uploads:
-        content, name = uploads[-1].content, uploads[-1].name or "file"
+    if files := uploaded.chosen(members):
+        content, name = files[-1].content, files[-1].name or "file"
     elif text.strip():
         content, name = text.encode("utf-8", "replace"), ""
-    elif CONTENT in members:
-        content, name = _decoded(last_text(members, CONTENT)), last_text(members, NAME) or "file"
+    elif files := uploaded.kept(members):
+        content, name = files[-1].content, files[-1].name
     else:
         raise BadRequest("Paste rows, or choose a file.")
     stated = last_text(members, FORMAT)
     known = dict(import_table.FORMATS)
     file_format = stated if stated in known else import_table.recognised(content, name)
-    return Source(content, name, file_format, last_text(members, MATCH) == "true")
-
-
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise BadRequest("The uploaded file was not sent again as it was. Choose it again.") from None
+    encoding = last_text(members, ENCODING)
+    encoding = encoding if encoding in dict(encodings.ENCODINGS) else ""
+    return ImportSource(content, name, file_format, last_text(members, MATCH) == "true", encoding, of_columns)
 
 
 def _written(uow: UnitOfWork, endpoint: Endpoint, table: import_table.ImportTable) -> dict[str, int] | None:
@@ -164,7 +141,7 @@ def _page(
     request: Request,
     endpoint: Endpoint,
     members: Members,
-    source: Source,
+    source: ImportSource,
     errors: Sequence[str] = (),
     *,
     preview: ImportPreview | None = None,
@@ -178,11 +155,14 @@ def _page(
         "endpoint": endpoint,
         "list_path": page_path(endpoint),
         "controls": _controls(endpoint, members, source),
-        "hidden": source.hidden if source.content else [],
+        "hidden": source.hidden({} if preview is None else preview.mapping) if source.content else [],
         "uploaded": source.name,
         "columns": columns_of(request.uow, endpoint),
         "max_rows": settings["max_bulk_objects"],
         "preview": preview,
+        "fields": headers.columns_of(request.uow, endpoint).writable,
+        "ignored": column_mapping.IGNORED,
+        "encoding": "" if preview is None else preview.encoding,
         "outdated": outdated,
         "errors": errors,
     }
@@ -190,25 +170,42 @@ def _page(
     return page(request, TEMPLATE, values, INVALID if is_refused else 200)
 
 
-def _controls(endpoint: Endpoint, members: Members, source: Source) -> list[Control]:
+def _controls(endpoint: Endpoint, members: Members, source: ImportSource) -> list[Control]:
     """The controls of the form, with what was entered."""
     data = Control(DATA, "Rows", "json", attributes={"wrap": "off"}, values=[last_text(members, DATA)])
-    file = Control(FILE, "or a file", "file", attributes={"accept": ",".join(import_table.EXTENSIONS)})
+    file = _file_control(endpoint)
     file_format = Control(FORMAT, "Format", "select", choices=import_table.FORMATS, help="Recognised if not stated.")
     file_format.values = [text for text in [last_text(members, FORMAT)] if text]
+    encoding = Control(ENCODING, "Encoding", "select", choices=encodings.ENCODINGS, values=[source.encoding])
+    encoding.help = "Recognised if not stated; state it where letters are wrong in the preview."
     key = identification.key_fields(endpoint, set(endpoint.writable))
     if key is None or "change" not in endpoint.resource.writes:
-        return [data, file, file_format]
+        return [data, file, file_format, encoding]
     by_key = Control(MATCH, "Update what exists", "checkbox", values=["true"] if source.by_key else [])
     by_key.help = f"Rows without id change the object with the same {', '.join(key)}, if there is one."
-    return [data, file, file_format, by_key]
+    return [data, file, file_format, encoding, by_key]
+
+
+def _file_control(endpoint: Endpoint) -> Control:
+    """The control of files; several where a package imports files of its own kind."""
+    others = file_importing.imports_of(endpoint)
+    extensions = [*import_table.EXTENSIONS, *(extension for item in others for extension in item.extensions)]
+    several = {"multiple": "multiple"} if others else {}
+    file = Control(uploaded.FILE, "or a file", "file", attributes={"accept": ",".join(extensions), **several})
+    file.help = " ".join(item.help for item in others)
+    return file
 
 
 def columns_of(uow: UnitOfWork, endpoint: Endpoint) -> list[ColumnHelp]:
     """The columns that a file can have, required ones first."""
     columns = [
         ColumnHelp(
-            column.name, label_of(field), field.required, _kind(field), _choices(uow, endpoint, field), field.help
+            column.name,
+            label_with_unit(field),
+            field.required,
+            _kind(field),
+            _choices(uow, endpoint, field),
+            field.help,
         )
         for field in writable_fields(endpoint).values()
         for column in field.cell_columns(uow)
@@ -237,10 +234,27 @@ def _choices(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[str]:
     return entries[:MAX_CHOICES]
 
 
-def _template_file(uow: UnitOfWork, endpoint: Endpoint) -> Response:
-    """A CSV file with the names of the columns and no rows."""
-    text = delimited.write([column.name for column in columns_of(uow, endpoint)], [])
-    response = Response(body=text.encode(), content_type="text/csv", charset="utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{file_name(endpoint, "csv")}"'
+def _template_file(uow: UnitOfWork, endpoint: Endpoint, extension: str) -> Response:
+    """A file with the names of the columns and no rows; a workbook has a second sheet about the columns."""
+    columns = columns_of(uow, endpoint)
+    names = [column.name for column in columns]
+    if extension == import_table.XLSX:
+        about = [
+            (
+                column.name,
+                column.label,
+                "yes" if column.required else "",
+                column.kind,
+                ", ".join(column.choices),
+                column.help,
+            )
+            for column in columns
+        ]
+        content = workbooks.write(names, [], [ABOUT_COLUMNS, *about])
+        response = Response(body=content, content_type=versions.XLSX, charset=None)
+    else:
+        extension = import_table.CSV
+        response = Response(body=delimited.write(names, []).encode(), content_type=versions.CSV, charset="utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{file_name(endpoint, extension)}"'
     response.headers.update(SEALED)
     return response

@@ -15,10 +15,12 @@ def identifying(endpoint: Endpoint) -> frozenset[str]:
     """The fields that a clone leaves empty.
 
     These are the unique columns, and of each unique set the columns without a foreign key: two interfaces of one device
-    differ in their names. Besides, what the database does not know to be unique: what the object is displayed by, and
+    differ in their names. A choice stays when another column of its set is left empty: two devices of a rack have one
+    face and two positions. Besides, what the database does not know to be unique: what the object is displayed by, and
     encrypted values and files, which cannot be copied.
     """
     table = endpoint.table
+    by_column = {field.attribute: field for field in endpoint.fields.values()}
     columns = {name for name, column in table.c.items() if column.unique}
     sets = [
         [column.key for column in item.columns] for item in table.constraints if isinstance(item, sa.UniqueConstraint)
@@ -26,7 +28,8 @@ def identifying(endpoint: Endpoint) -> frozenset[str]:
     sets += [[column.key for column in index.columns] for index in table.indexes if index.unique]
     for names in sets:
         own = [name for name in names if column_info(table.c[name]).foreign_key is None]
-        columns.update(own or names)
+        free = [name for name in own if not isinstance(by_column.get(name), fields.Choice)]
+        columns.update(free or own or names)
     columns |= _copied_from(endpoint, columns)
     displayed = {path for path in endpoint.resource.display[1:] if path in endpoint.fields}
     return frozenset(

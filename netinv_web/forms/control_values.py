@@ -12,9 +12,9 @@ import orjson
 
 from netinv_core import fields, json_values
 from netinv_core.http.serialization import dumps
-from netinv_core.net.urls import path_of
 from netinv_core.storage.files import Upload
 from netinv_core.types import Endpoint
+from netinv_outgoing.urls import path_of
 from netinv_web.forms.controls import Control
 
 MAX_RANGE = 10_000  # numbers that ranges of a list stand for

@@ -14,7 +14,7 @@ from typing import Any
 
 from netinv_core import fields, types
 from netinv_core.fields import Field
-from netinv_core.labels import label_of, title_of
+from netinv_core.labels import label_of, label_of_name, title_of
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.packages import errors_of
 from netinv_core.registry_cache import cached_in_registry
@@ -27,6 +27,20 @@ from netinv_web.paths import page_path
 MARKDOWN_NAMES = frozenset({"comments"})
 Choices = Sequence[tuple[str, str]]
 Members = Mapping[str, Sequence[Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class ChoiceOffer:
+    """Choices of a control that depend on what other controls of the form hold, such as the free units of a rack.
+
+    ``choices(uow, values, key)`` returns them with a sentence about them, from the texts of the controls by name and
+    the id of the object, if it exists; ``None``: the control stays as it is. ``title`` is the button that asks for them
+    again when one of the controls ``of`` has another value.
+    """
+
+    title: str
+    of: Sequence[str]
+    choices: Callable[[UnitOfWork, Mapping[str, str], Any], tuple[Choices | None, str]]
 
 
 @dataclasses.dataclass
@@ -43,7 +57,7 @@ class Control:
     * ``text_label``: ``checkboxes`` have a text box with this label, for values that they do not offer;
     * ``target``: the resource that a ``picker`` searches, and ``key`` the field of it that is the value;
     * ``type_control``: for an ``object``, the name of the control with the type, whose choices have ``sources``;
-    * ``parameters``: query parameters that limit what a picker searches;
+    * ``parameters``: query parameters that limit what a picker searches; ``{id}`` in them is the object of the form;
     * ``depends_on``: names of other controls of the form, each with the parameter of the list that takes its value;
     * ``attributes``: further HTML attributes, such as ``maxlength``; ``unit`` is written behind the input;
     * ``input_type``: type of the HTML input, in place of that of the kind;
@@ -53,6 +67,7 @@ class Control:
     * ``mentioned_as``: the words by which messages about the whole object mean it;
     * ``owns_errors``: messages that name nothing else of the form are about its value;
     * ``more``: a ``picker`` has more objects than it offers; ``may_add``: the user may create one;
+    * ``offer``: choices that depend on other controls, for forms of one object; ``offered``: they were asked for;
     * ``group``: the heading of the group that it belongs to, if the resource's presentation has none for its field;
     * ``read`` and ``show``: conversion of texts to a value and back, in place of those of the field and the kind.
     """
@@ -81,6 +96,8 @@ class Control:
     typed: str = ""
     path: tuple[str, ...] = ()
     group: str = ""
+    offer: ChoiceOffer | None = None
+    offered: bool = False
     field: types.Field | None = None
     read: Callable[[Sequence[Any]], Any] | None = None
     show: Callable[[Any], Sequence[str]] | None = None
@@ -104,6 +121,11 @@ class Control:
         """The texts that a form sent for it."""
         return [text.replace("\r\n", "\n") for text in members.get(self.name, ()) if isinstance(text, str) and text]
 
+    def parameters_of(self, key: str) -> Mapping[str, str]:
+        """Its query parameters for the object with an id; without those about the object for a new one."""
+        texts = self.parameters.items()
+        return {name: text.replace("{id}", key) for name, text in texts if key or "{id}" not in text}
+
     @property
     def source(self) -> str:
         """The path of the list that a picker searches."""
@@ -111,8 +133,8 @@ class Control:
 
 
 # Returns the controls of a field, without values: one, several for a field with members, ``None`` for a field that
-# forms leave out.
-ControlFactory = Callable[[UnitOfWork, Endpoint, types.Field], Control | Sequence[Control] | None]
+# forms leave out. An offer adds choices to the control that the field has anyway.
+ControlFactory = Callable[[UnitOfWork, Endpoint, types.Field], Control | Sequence[Control] | None] | ChoiceOffer
 # A class of fields, or the label of a model with the name of one of its fields.
 FactoryKey = type[Field] | tuple[str, str]
 
@@ -126,7 +148,8 @@ def _value(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control:
     assert isinstance(field, fields.Value)
     paired = type_field_of(endpoint, field.name)
     if paired:
-        return _base(field, "object", type_control=paired)
+        control = _base(field, "object", type_control=paired)
+        return dataclasses.replace(control, label=label_of_name(field.name.removesuffix("_id")))
     offered = [(str(entry["value"]), str(entry["display"])) for entry in field.options().get("choices", ())]
     if offered:
         several = isinstance(field, fields.ListValue)
@@ -148,7 +171,8 @@ def _scalar(field: fields.Value) -> Control:
         return _base(field, "select", choices=[("true", "Yes"), ("false", "No")])
     if python_type in (int, float, decimal.Decimal):
         bounds = {"min": info.minimum, "max": info.maximum, "step": "1" if python_type is int else "any"}
-        return _base(field, "number", attributes={name: bound for name, bound in bounds.items() if bound is not None})
+        attributes = {name: bound for name, bound in bounds.items() if bound is not None}
+        return _base(field, "number", attributes=attributes, unit=info.unit)
     if python_type is datetime.date:
         return _base(field, "date")
     if python_type is datetime.datetime:
@@ -162,6 +186,9 @@ def _scalar(field: fields.Value) -> Control:
         return _base(field, "textarea", attributes={"data-markdown": ""} if markdown else {})
     if info.kind == "slug":
         attributes |= {"data-slug-of": info.slug_of or "", "data-slug-joint": info.slug_joint}
+    # Browsers would take a text above a password for the name of an account, and fill in that of the user.
+    if not info.suggestions:
+        attributes["autocomplete"] = "off"
     return _base(field, attributes=attributes, suggestions=info.suggestions, unit=info.unit)
 
 
@@ -191,10 +218,13 @@ def _reference(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Contr
     assert isinstance(field, fields.Reference | fields.ToMany)
     if field.target is None:
         return None
-    depends_on = presentation_of(endpoint).depends_on.get(field.name, {})
+    presentation = presentation_of(endpoint)
+    depends_on, limits = (item.get(field.name, {}) for item in (presentation.depends_on, presentation.limits))
     key = (field.by or "id") if isinstance(field, fields.ToMany) else "id"
-    multiple = isinstance(field, fields.ToMany)
-    return _base(field, "picker", target=field.target, key=key, depends_on=depends_on, multiple=multiple)
+    multiple = isinstance(field, fields.ToMany) and not isinstance(field, fields.ToOne)
+    return _base(
+        field, "picker", target=field.target, key=key, depends_on=depends_on, parameters=limits, multiple=multiple
+    )
 
 
 def _content_types(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control:
@@ -267,9 +297,17 @@ def controls_of(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> list
     """The controls of a field: by the factory for this field alone, or for its nearest class that has one."""
     factories = factories_of(uow.registry)
     keys: tuple[FactoryKey, ...] = ((endpoint.label, field.name), *type(field).__mro__)
-    factory = next(factories[key] for key in keys if key in factories)
-    controls = factory(uow, endpoint, field)
-    return [controls] if isinstance(controls, Control) else list(controls or ())
+    offer: ChoiceOffer | None = None
+    for factory in (factories[key] for key in keys if key in factories):
+        if isinstance(factory, ChoiceOffer):
+            offer = factory
+            continue
+        controls = factory(uow, endpoint, field)
+        if isinstance(controls, Control):
+            controls.offer = offer
+            return [controls]
+        return list(controls or ())
+    raise LookupError(field.name)
 
 
 def control_of(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control | None:

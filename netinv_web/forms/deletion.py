@@ -15,9 +15,10 @@ from netinv_core.errors import Conflict, Invalid, error_text
 from netinv_core.http.views import key_of
 from netinv_core.labels import plural_of, title_of
 from netinv_core.read.listing import detail
+from netinv_core.read.names import names_in_context, recorded_name
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete
-from netinv_core.write.dry_run import dry_run
+from netinv_core.write.dry_run import Preview, dry_run
 from netinv_web import notices
 from netinv_web.objects.details import object_values
 from netinv_web.pages import page, see_other
@@ -37,7 +38,15 @@ class Affected:
 
 
 @dataclasses.dataclass(frozen=True)
-class Consequences:
+class DeniedChanges:
+    """The changes of a dry run that a guard would refuse: the reason, and the objects that the user may view."""
+
+    reason: str
+    objects: Sequence[Affected]
+
+
+@dataclasses.dataclass(frozen=True)
+class DeletionConsequences:
     """The outcome of a deletion: what goes along, what loses a reference, and the reason why it is not possible."""
 
     deleted: Sequence[Affected] = ()
@@ -45,6 +54,7 @@ class Consequences:
     hidden: int = 0
     error: str = ""
     protecting: Sequence[Affected] = ()
+    denied: DeniedChanges | None = None
 
 
 def delete_object(request: Request) -> Response:
@@ -61,21 +71,27 @@ def delete_object(request: Request) -> Response:
     except (Conflict, Invalid) as error:
         refused = refusal(request.uow, error)
         return page(request, DELETE, values | {"consequences": refused}, error.status)
-    text = f"{title_of(endpoint)} {representation.get('display', '')} was deleted."
+    text = f"{title_of(endpoint)} {values['name_in_context']} was deleted."
     notice = notices.Notice(text, undo=str(request.uow.request_id))
     return notices.add(request, see_other(page_path(endpoint)), notice)
 
 
 @contextlib.contextmanager
 def trial(request: Request) -> Iterator[UnitOfWork]:
-    """A unit of work beside that of a GET, which only reads; it is never committed."""
+    """A unit of work beside that of a GET, which only reads; it is never committed. In a change request, whose changes
+    another session does not see, it is that of the request.
+    """
     uow = request.uow
+    if uow.aside:
+        with uow.rolled_back():
+            yield uow
+        return
     with request.registry.netinv_sessions() as session:
         yield units.UnitOfWork(uow.registry, session, uow.identity, uow.base, writing=True)
         session.rollback()
 
 
-def consequences_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Consequences:
+def consequences_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> DeletionConsequences:
     """Deletes an object in a dry run, and returns what that leads to."""
     try:
         with dry_run(uow) as preview:
@@ -84,33 +100,53 @@ def consequences_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Consequenc
         return refusal(uow, error)
     own = (endpoint.label, str(key))
     others = [change for change in preview.changes if (change["object_type"], change["object_id"]) != own]
-    return Consequences(
+    return DeletionConsequences(
         by_model(uow, [change for change in others if change["action"] == "delete"]),
         by_model(uow, [change for change in others if change["action"] != "delete"]),
         preview.counts.get("changes", 0) - len(preview.changes),
+        denied=denied_changes(uow, preview),
     )
 
 
-def refusal(uow: UnitOfWork, error: Conflict | Invalid) -> Consequences:
+def denied_changes(uow: UnitOfWork, preview: Preview) -> DeniedChanges | None:
+    """The changes that a guard refuses; ``None`` where there are none."""
+    if preview.denied is None:
+        return None
+    refused = {(label, str(key)) for label, key in preview.denied.objects}
+    entries = [change for change in preview.changes if (change["object_type"], change["object_id"]) in refused]
+    return DeniedChanges(preview.denied.reason, by_model(uow, entries))
+
+
+def refusal(uow: UnitOfWork, error: Conflict | Invalid) -> DeletionConsequences:
     """The reason against a deletion, with links to the objects that protect."""
-    protecting = [
-        {"object_type": label, "object_id": str(key), "display": name}
-        for label, key, name in (error.objects if isinstance(error, Conflict) else ())
-    ]
-    return Consequences(error=error_text(error.body), protecting=by_model(uow, protecting))
+    objects = error.objects if isinstance(error, Conflict) else ()
+    names = names_in_context(uow, ((label, key) for label, key, _ in objects))
+    protecting = [(label, key, names.get((label, key), name)) for label, key, name in objects]
+    text = error_text(error.body)
+    # The objects are listed below the sentence, with their names in context.
+    return DeletionConsequences(
+        error=f"{text.partition(': ')[0]}." if protecting else text, protecting=_by_model(uow, protecting)
+    )
 
 
 def by_model(uow: UnitOfWork, entries: Sequence[Mapping[str, Any]]) -> list[Affected]:
     """The objects of changes of a dry run, grouped by model."""
-    by_label: dict[str, list[Mapping[str, Any]]] = {}
-    for entry in entries:
-        by_label.setdefault(entry["object_type"], []).append(entry)
-    affected = []
-    for label, items in by_label.items():
-        endpoint = uow.registry[label]
-        named = [
-            (str(item["display"] or item["object_id"]), object_path(endpoint, item["object_id"])) for item in items
-        ]
-        title = title_of(endpoint) if len(items) == 1 else plural_of(endpoint)
-        affected.append(Affected(title, len(items), named[:MAX_NAMES]))
-    return affected
+    return _by_model(uow, [(entry["object_type"], entry["object_id"], name_of_change(uow, entry)) for entry in entries])
+
+
+def name_of_change(uow: UnitOfWork, entry: Mapping[str, Any]) -> str:
+    """The name in context of the object of a change of a dry run, as it is named before a change."""
+    endpoint, state = uow.registry.get(entry["object_type"]), entry["before"] or entry["after"]
+    return recorded_name(endpoint, state, state, str(entry["display"] or entry["object_id"]))
+
+
+def _by_model(uow: UnitOfWork, named: Sequence[tuple[str, Any, str]]) -> list[Affected]:
+    """Objects by label, id and name, grouped by model."""
+    by_label: dict[str, list[tuple[str, str]]] = {}
+    for label, key, name in named:
+        by_label.setdefault(label, []).append((name, object_path(uow.registry[label], key)))
+    return [
+        Affected(title_of(endpoint) if len(items) == 1 else plural_of(endpoint), len(items), items[:MAX_NAMES])
+        for label, items in by_label.items()
+        if (endpoint := uow.registry[label])
+    ]

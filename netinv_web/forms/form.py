@@ -13,13 +13,14 @@ from typing import Any
 import colander
 from pyramid.request import Request
 
-from netinv_core.auth import permissions
 from netinv_core.errors import Invalid, explained
-from netinv_core.fields import GenericForeignKey, errors_of
+from netinv_core.fields import GenericForeignKey, Status, errors_of
+from netinv_core.models.columns import column_info
 from netinv_core.read.listing import detail
-from netinv_core.read.plans import named_objects
+from netinv_core.read.names import names_in_context
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Endpoint, Field, UnitOfWork
+from netinv_core.write import references
 from netinv_web.forms import pickers
 from netinv_web.forms.control_values import ABSENT, fill, is_upload, member, put, texts_of, value_of
 from netinv_web.forms.controls import Control, Members, controls_of
@@ -39,18 +40,29 @@ class Form:
     """A form: groups of controls, and errors that belong to no control.
 
     ``version`` is the time of the last change of the object that it shows, ``lost_files`` the labels of the files that
-    have to be chosen again.
+    have to be chosen again, ``key`` the id of the object, blank for a new one.
     """
 
     groups: list[tuple[str, list[Control]]]
     errors: list[str] = dataclasses.field(default_factory=list)
     version: str = ""
     lost_files: list[str] = dataclasses.field(default_factory=list)
+    key: str = ""
 
     @property
     def controls(self) -> list[Control]:
         """All controls."""
         return [control for _, controls in self.groups for control in controls]
+
+    @property
+    def types(self) -> dict[str, Control]:
+        """The controls with the types of objects, by the names of those of the objects that they are shown with."""
+        by_name = {control.name: control for control in self.controls}
+        return {
+            control.name: by_name[control.type_control]
+            for control in self.controls
+            if control.kind == "object" and control.type_control in by_name
+        }
 
 
 def writable_fields(endpoint: Endpoint) -> dict[str, Field]:
@@ -86,7 +98,7 @@ def build(request: Request, endpoint: Endpoint, values: Mapping[str, Any], names
         value = member(values, control.path)
         if value is not ABSENT:
             fill(control, value)
-    form.version = version_of(values)
+    form.version, form.key = version_of(values), str(values.get("id", ""))
     complete(request.uow, form)
     return form
 
@@ -102,7 +114,7 @@ def complete(uow: UnitOfWork, form: Form, *, offered: bool = True) -> None:
 
     Unless ``offered``, pickers have no choices but what they hold.
     """
-    pickers.complete(uow, form.controls, offered=offered)
+    pickers.complete(uow, form.controls, offered=offered, key=form.key)
     by_name = {control.name: control for control in form.controls}
     objects = [control for control in form.controls if control.kind == "object" and control.value]
     pairs = {control.name: (by_name[control.type_control].value, control.value) for control in objects}
@@ -111,15 +123,29 @@ def complete(uow: UnitOfWork, form: Form, *, offered: bool = True) -> None:
         for name, (label, key) in pairs.items()
         if (endpoint := uow.registry.get(label)) is not None
     }
-    named = named_objects(uow, "nested", keys.values(), permissions.visible_for(uow)) if keys else {}
+    names = names_in_context(uow, keys.values()) if keys else {}
     for control in objects:
-        item = named.get(keys.get(control.name, ("", None)))
-        control.choices = [(control.value, str(item["display"]) if item else control.value)]
+        control.choices = [(control.value, names.get(keys.get(control.name, ("", None)), control.value))]
     for control in form.controls:
         if control.kind in ("select", "checkboxes") and not control.text_label:
             groups = control.choice_groups
             known = {value for value, _ in control.choices} | {value for _, group in groups for value, _ in group}
             control.choices = [*control.choices, *((value, value) for value in control.values if value not in known)]
+
+
+def offer_choices(uow: UnitOfWork, form: Form, key: Any) -> None:
+    """Turns controls whose choices depend on others into selects with what these hold; ``key`` is the object's id."""
+    values = {control.name: control.value for control in form.controls}
+    for control in form.controls:
+        if control.offer is None or not any(name in values for name in control.offer.of):
+            continue
+        control.offered = True
+        choices, note = control.offer.choices(uow, values, key)
+        control.help = note or control.help
+        if choices is not None:
+            known = {value for value, _ in choices}
+            lost = [(value, f"{value}, not free") for value in control.values if value not in known]
+            control.kind, control.choices = "select", [*lost, *choices]
 
 
 def read_object(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> dict[str, Any]:
@@ -143,6 +169,21 @@ def defaults(endpoint: Endpoint) -> dict[str, Any]:
     """The values of fields that a new object has without being told."""
     constants = {name: value for name, function, value in endpoint.defaults if function is None and value is not None}
     return {name: constants[name] for name in endpoint.writable if constants.get(name) not in (None, "", [], {})}
+
+
+def first_statuses(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:
+    """The statuses that a form for a new object begins with: the first of those that the model declares as initial.
+
+    A field has none when users took this status from the model, or gave it another slug.
+    """
+    chosen = {}
+    for name, field in writable_fields(endpoint).items():
+        if isinstance(field, Status):
+            initial = column_info(endpoint.table.c[field.attribute]).initial
+            offered = {label: value for value, label in references.statuses_for(uow, field, endpoint)}
+            if initial and initial[0] in offered:
+                chosen[name] = offered[initial[0]]
+    return chosen
 
 
 # -- what a form posts
@@ -172,6 +213,7 @@ class Submission:
     ) -> None:
         self.endpoint, self.original, self.members = endpoint, original, members
         self.form = empty(request.uow, endpoint, names) if form is None else form
+        self.form.key = str(original.get("id", ""))
         self.errors: dict[str, Any] = {}
         self.changed: dict[str, Control] = {}
         self._typed: dict[str, list[Any]] = {}

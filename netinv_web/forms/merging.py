@@ -17,7 +17,7 @@ from netinv_web.forms.form import Submission
 
 
 @dataclasses.dataclass(frozen=True)
-class Conflict:
+class FieldConflict:
     """A field that the user and somebody else changed: the other value as text, by whom and when."""
 
     theirs: str
@@ -59,9 +59,9 @@ def baselines(
 def _moment(version: str) -> datetime.datetime | None:
     try:
         moment = datetime.datetime.fromisoformat(version)
-    except ValueError:
+        return moment.astimezone(datetime.UTC) if moment.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo is not None else None
 
 
 def _baseline(current: Mapping[str, Any], changes: Mapping[str, FieldChange]) -> Baseline:
@@ -83,7 +83,7 @@ def conflicts_of(submission: Submission, base: Baseline) -> list[Control]:
         change = base.changes.get(control.name) or base.changes.get(control.path[0])
         text = change.after_text if change is not None else ", ".join(theirs)
         summary = change.change if change is not None else None
-        control.conflict = Conflict(
+        control.conflict = FieldConflict(
             text or "nothing", summary.user_name if summary else "", summary.time if summary else None
         )
         conflicting.append(control)

@@ -15,6 +15,7 @@ from netinv_core.errors import Invalid, RequestError
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
+from netinv_web.extensions import Spread, extensions_of
 from netinv_web.forms.control_values import is_upload
 from netinv_web.forms.form import Submission, readable
 from netinv_web.forms.patterns import expand, is_pattern
@@ -24,19 +25,34 @@ ALL, ONE = "all", "one"
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class SeveralRow:
     """An object of the preview: the texts that differ between objects, and its errors."""
 
     texts: Sequence[str]
     error: str
 
 
+def spread(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """The bodies with the places that packages give to several objects.
+
+    :raises Invalid: when there are too few places
+    """
+    for item in _spreads(endpoint):
+        bodies = item.spread(uow, bodies)
+    return bodies
+
+
+def _spreads(endpoint: Endpoint) -> list[Spread]:
+    registry = endpoint.registry
+    return extensions_of(registry.hooks.netinv_web_spreads, endpoint, registry=registry)
+
+
 @dataclasses.dataclass(frozen=True)
-class Preview:
+class SeveralPreview:
     """The objects that a form would create. ``fields`` are its members, for the form that creates them."""
 
     labels: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[SeveralRow]
     error: str
     fields: Sequence[tuple[str, str]]
 
@@ -86,17 +102,27 @@ def refusal(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Mapping[str, A
 
 
 def preview(
-    submission: Submission, bodies: Sequence[Mapping[str, Any]], names: Sequence[str], error: RequestError | None
-) -> Preview:
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    submission: Submission,
+    bodies: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    error: RequestError | None,
+) -> SeveralPreview:
     """The objects with their errors, for the page that asks whether to create them."""
     errors: Sequence[Any] = error.body if error is not None and isinstance(error.body, list) else []
     general = readable(error.body) if error is not None and not errors else ""
     if any(is_upload(value) for values in submission.members.values() for value in values):
         general = "Files cannot be given to several objects at once."
+    spreads = _spreads(endpoint)
+    texts = [[str(body[name]) for name in names] for body in bodies]
+    for item in spreads:
+        texts = [[*row, *more] for row, more in zip(texts, item.shown(uow, bodies), strict=True)]
     rows = [
-        Row([str(body[name]) for name in names], readable(reasons))
-        for body, reasons in zip(bodies, itertools.chain(errors, itertools.repeat({})), strict=False)
+        SeveralRow(row, readable(reasons))
+        for row, reasons in zip(texts, itertools.chain(errors, itertools.repeat({})), strict=False)
     ]
     labels = {control.name: control.label for control in submission.form.controls}
     members = [(name, text) for name, values in submission.members.items() for text in values if isinstance(text, str)]
-    return Preview([labels[name] for name in names], rows, general, [pair for pair in members if pair[0] != ANSWER])
+    columns = [labels[name] for name in [*names, *(name for item in spreads for name in item.fields)]]
+    return SeveralPreview(columns, rows, general, [pair for pair in members if pair[0] != ANSWER])

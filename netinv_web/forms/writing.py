@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -9,24 +10,31 @@ from urllib.parse import urlencode
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core import fields
+from netinv_core.auth import permissions
 from netinv_core.errors import Conflict, Invalid, RequestError
 from netinv_core.http import multipart
 from netinv_core.http.views import key_of
 from netinv_core.labels import label_of, title_of
-from netinv_core.read import listing
+from netinv_core.models.base import Tree
+from netinv_core.models.columns import CASCADE
+from netinv_core.read.names import represented_name
 from netinv_core.types import Endpoint
-from netinv_core.write import save
+from netinv_core.write import read_back, save, trees
 from netinv_web import notices
+from netinv_web.extensions import extensions_of, render_safely
+from netinv_web.following import list_or_form, page_of_object
 from netinv_web.forms import form as forms
 from netinv_web.forms import merging, several
 from netinv_web.forms.cloning import identifying
 from netinv_web.forms.form import Form, Submission
-from netinv_web.lists.columns import presentation_of
+from netinv_web.lists.columns import naming_field, presentation_of
 from netinv_web.pages import fragment, page, see_other
 from netinv_web.paths import object_path, page_path
 
 FORM = "netinv_web:templates/form.jinja2"
 QUICK_FORM = "netinv_web:templates/quick_form.jinja2"
+PATTERN_HELP = "Several at once: ge-0/0/[0-47] or eth[a,b]. A preview shows them before they are created."
 SEVERAL = "netinv_web:templates/several.jinja2"
 REVEALED = "netinv_web:templates/revealed.jinja2"
 INLINE_FORM = "netinv_web:templates/inline_form.jinja2"
@@ -43,7 +51,7 @@ def add(request: Request) -> Response:
     endpoint = request.context.endpoint
     if request.method == "POST":
         return _create(request, endpoint)
-    values = forms.defaults(endpoint) | _preset(request, endpoint)
+    values = forms.defaults(endpoint) | forms.first_statuses(request.uow, endpoint) | _preset(request, endpoint)
     if is_quick(request):
         return _show(request, endpoint, forms.build(request, endpoint, values, quick_fields(endpoint)))
     return _show(request, endpoint, forms.build(request, endpoint, values))
@@ -91,22 +99,23 @@ def _create(request: Request, endpoint: Endpoint) -> Response:
         body = submission.body(new=True)
         names = several.patterns_in(submission, body)
         if names:
-            return _create_several(request, endpoint, submission, several.expanded(body, names), names)
+            bodies = several.spread(request.uow, endpoint, several.expanded(body, names))
+            return _create_several(request, endpoint, submission, bodies, names)
         created = save.create(request.uow, endpoint, [body], single=True)[0]
     except (Invalid, Conflict) as error:
         return _refused(request, endpoint, submission, error)
-    display = created.get("display", "")
+    name = represented_name(endpoint, created)
     if is_quick(request):
-        return fragment(request, CREATED, {"created": created})
-    path = object_path(endpoint, created["id"])
-    text, undo = f"{title_of(endpoint)} {display} was created.", str(request.uow.request_id)
+        return fragment(request, CREATED, {"created": created, "name": name})
+    path = page_of_object(request.uow, endpoint, created["id"], "")
+    text, undo = f"{title_of(endpoint)} {name} was created.", str(request.uow.request_id)
     if request.uow.revealed:
-        return _revealed(request, endpoint, created, text, path)
-    if submission.text("_another"):
+        return _revealed(request, endpoint, created, text, path or list_or_form(request.uow, endpoint))
+    notice, following = notices.Notice(text, undo=undo), path or list_or_form(request.uow, endpoint)
+    if path and submission.text("_another"):
         following = f"{page_path(endpoint)}add/?{urlencode({'_clone': created['id']})}"
-        notice = notices.Notice(text, link=path, link_text="Open it", undo=undo)
-        return notices.add(request, see_other(following), notice)
-    return notices.add(request, see_other(path), notices.Notice(text, undo=undo))
+        notice = dataclasses.replace(notice, link=path, link_text="Open it")
+    return notices.add(request, see_other(following), notice)
 
 
 def _revealed(request: Request, endpoint: Endpoint, created: Mapping[str, Any], text: str, path: str) -> Response:
@@ -134,10 +143,10 @@ def _create_several(
         else:
             text = f"{len(created):,} {endpoint.plural} were created."
             notice = notices.Notice(text, undo=str(request.uow.request_id))
-            return notices.add(request, see_other(page_path(endpoint)), notice)
+            return notices.add(request, see_other(list_or_form(request.uow, endpoint)), notice)
     else:
         error = several.refusal(request.uow, endpoint, bodies)
-    shown = several.preview(submission, bodies, names, error)
+    shown = several.preview(request.uow, endpoint, submission, bodies, names, error)
     values = {"endpoint": endpoint, "preview": shown, "list_path": page_path(endpoint), "path": request.path_qs}
     return page(request, SEVERAL, values, INVALID if shown.faulty else 200)
 
@@ -154,9 +163,15 @@ def edit(request: Request) -> Response:
         representation = forms.read_object(uow, endpoint, key)
         values = representation | _fields_of_query(request, endpoint)
         return _show(request, endpoint, forms.build(request, endpoint, values, names), representation)
-    listing.rows_for_change(uow, endpoint, [key], "change")  # nobody changes the object between comparison and write
-    current = forms.read_object(uow, endpoint, key)
     members = multipart.members_of(request, endpoint)
+    if issubclass(endpoint.model, Tree):
+        trees.lock(uow, endpoint, [members], new=False)
+    stored = read_back.read_for_change(
+        uow, endpoint, [key], single=True
+    )  # nobody changes it between comparison and write
+    current = stored.representations[key]
+    if permissions.scope(uow, endpoint, "view", endpoint.table) is not None:
+        forms.read_object(uow, endpoint, key)  # 404 for an object that the user may change, not view
     base = merging.baseline(uow, endpoint, key, current, forms.last_text(members, forms.VERSION))
     submission = Submission(request, endpoint, base.original, members, names)
     if submission.text(forms.SHOW_AGAIN):
@@ -167,28 +182,46 @@ def edit(request: Request) -> Response:
         return _show(request, endpoint, submission.form, current, CONFLICT)
     try:
         body = {**submission.body(new=False), "id": key}
-        changed = save.update(uow, endpoint, [body], partial=True, single=True)[0]
+        changed = save.update(uow, endpoint, [body], partial=True, single=True, stored=stored)[0]
     except (Invalid, Conflict) as error:
         return _refused(request, endpoint, submission, error, current)
     if not submission.changed:
         return see_other(object_path(endpoint, key))
-    text = f"{title_of(endpoint)} {changed.get('display', '')} was changed.{merging.merged_sentence(submission, base)}"
+    name, merged = represented_name(endpoint, changed), merging.merged_sentence(submission, base)
+    text = f"{title_of(endpoint)} {name} was changed.{merged}"
     notice = notices.Notice(text, undo=str(uow.request_id))
-    return notices.add(request, see_other(object_path(endpoint, key)), notice)
+    following = page_of_object(uow, endpoint, key, "") or list_or_form(uow, endpoint)
+    return notices.add(request, see_other(following), notice)
 
 
 def _show(
     request: Request, endpoint: Endpoint, form: Form, representation: Mapping[str, Any] | None = None, status: int = 200
 ) -> Response:
     values = {"endpoint": endpoint, "form": form, "object": representation, "list_path": page_path(endpoint)}
+    forms.offer_choices(request.uow, form, key_of(request) if representation is not None else None)
+    if representation is None:
+        _hint_at_patterns(endpoint, form)
     cancel = page_path(endpoint) if representation is None else object_path(endpoint, representation["id"])
     template = QUICK_FORM if is_quick(request) else INLINE_FORM if "_field" in request.uow.query else FORM
-    return page(
-        request,
-        template,
-        values | {"cancel": cancel, "heading": _heading(endpoint, representation), "path": request.path_qs},
-        status,
-    )
+    values |= {"cancel": cancel, "heading": _heading(endpoint, representation), "path": request.path_qs}
+    if template == FORM:
+        parts = extensions_of(endpoint.registry.hooks.netinv_web_form_parts, endpoint, registry=endpoint.registry)
+        values["parts"] = [shown for part in parts if (shown := render_safely(request, part, endpoint, form))]
+    return page(request, template, values, status)
+
+
+def _hint_at_patterns(endpoint: Endpoint, form: Form) -> None:
+    """Says at the name of what belongs to another object, such as a port, that several are made by a pattern. Scripts
+    show what the patterns in text boxes stand for.
+    """
+    for control in form.controls:
+        if control.kind == "text":
+            control.attributes = {**control.attributes, "data-pattern": ""}
+    parts = [field for field in endpoint.fields.values() if isinstance(field, fields.Reference)]
+    if any(field.required and field.link.on_delete == CASCADE for field in parts):
+        for control in form.controls:
+            if control.name == (naming_field(endpoint) or "name") and control.kind == "text" and not control.help:
+                control.help = PATTERN_HELP
 
 
 def _show_again(
@@ -206,7 +239,7 @@ def _show_again(
 def _heading(endpoint: Endpoint, representation: Mapping[str, Any] | None) -> str:
     if representation is None:
         return f"Add {endpoint.title}"
-    return f"Edit {representation.get('display') or representation['id']}"
+    return f"Edit {represented_name(endpoint, representation)}"
 
 
 def _refused(

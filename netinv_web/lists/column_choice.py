@@ -13,13 +13,13 @@ from netinv_core.write import save
 from netinv_web import frame, notices, preferences
 from netinv_web.lists import list_defaults
 from netinv_web.lists.columns import Column, all_columns, default_columns
-from netinv_web.lists.list_query import ListQuery
+from netinv_web.lists.list_query import BACK, ListQuery
 from netinv_web.menu import may
-from netinv_web.pages import form_of, see_other
+from netinv_web.pages import form_of, local_path, see_other
 from netinv_web.paths import page_path
 
 PARAMETER = "_columns"
-FORM_MEMBERS = frozenset({"_reset", "_everyone", "page"})
+FORM_MEMBERS = frozenset({"_reset", "_everyone", "page", BACK})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,4 +102,6 @@ def _keep_for_everyone(request: Request, endpoint: Endpoint, chosen: Sequence[st
 def posted_query(request: Request, endpoint: Endpoint) -> ListQuery:
     """The query of the list that a form has sent along with its own members, which ``FORM_MEMBERS`` names."""
     pairs = [(name, value) for name, value in form_of(request).items() if isinstance(value, str) and value]
-    return ListQuery(page_path(endpoint), tuple(pair for pair in pairs if pair[0] not in FORM_MEMBERS))
+    back = next((value for name, value in pairs if name == BACK), "")
+    path = local_path(back) if back else page_path(endpoint)
+    return ListQuery(path, tuple(pair for pair in pairs if pair[0] not in FORM_MEMBERS))

@@ -1,47 +1,121 @@
 """Columns of lists: which fields a list shows, in what order; chosen in the URL, by the user, or derived.
 
-Values of custom fields are columns too, named like their filters: ``cf_<slug>``.
+Values of custom fields are columns too, named like their filters: ``cf_<slug>``. Packages add columns of other facts by
+the hook ``netinv_web_columns``.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from netinv_core import fields
+from netinv_core.auth import permissions
+from netinv_core.errors import Denied
 from netinv_core.labels import label_of, label_of_name
 from netinv_core.packages import errors_of
 from netinv_core.presentation import Presentation, merged
 from netinv_core.read.filters import dynamic_filters
 from netinv_core.read.ordering import orderings_of
+from netinv_core.read.ranked import is_ranked
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Field, UnitOfWork
+from netinv_core.types import Endpoint, Field, JoinedTable, ReadPlan, UnitOfWork
 
 MAX_DERIVED = 7
 MAX_COLUMNS = 40
 NEVER = frozenset({"id", "display", "url"})
 NUMBERS = (int, float)
 CUSTOM_FIELDS = "custom_fields"
+# Fields with values that people copy, compare and search for: they are useless when a part is missing.
+COPYABLE_NAMES = frozenset(
+    {"serial", "asset_tag", "mac_address", "address", "prefix", "host", "cid", "asn", "rd", "id"}
+)
 CUSTOM_FIELD_PREFIX = "cf_"
 
 
 @dataclasses.dataclass(frozen=True)
+class ListColumn:
+    """A column of a package: ``cell(plan, place)`` returns the reader of its cells, a
+    :data:`netinv_web.cells.CellReader`. What is beside the rows it loads for all of them (``plan.batch``).
+
+    One with the name of a field takes the place of its column, and is sorted and edited as that. ``permission`` is a
+    further permission, as a pair of a label and an action. The text of a column that ``wraps`` takes several lines
+    where the window is narrow; others are cut.
+    """
+
+    name: str
+    label: str
+    cell: Callable[[ReadPlan, JoinedTable], Any]
+    permission: tuple[str, str] | None = None
+    wraps: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class Column:
-    """A column of a list. It shows a field, or the ``member`` of its value.
+    """A column of a list. It shows a field, the ``member`` of its value, or what a package shows (``extra``).
+    A ``whole`` one takes the width that it needs; others are cut.
 
     ``ordering`` is the name by which the list is ordered by the column; empty when it cannot be.
     """
 
-    field: Field
+    field: Field | None
     label: str
     ordering: str = ""
     numeric: bool = False
     member: str = ""
+    extra: ListColumn | None = None
+    whole: bool = False
 
     @property
     def name(self) -> str:
         """The name in queries."""
-        return f"{CUSTOM_FIELD_PREFIX}{self.member}" if self.member else self.field.name
+        if self.member:
+            return f"{CUSTOM_FIELD_PREFIX}{self.member}"
+        return self.extra.name if self.extra is not None else self.field.name if self.field is not None else ""
+
+    @property
+    def style(self) -> str:
+        """The class of its cells in style sheets, if any."""
+        if self.extra is not None and (self.extra.wraps or self.field is None):
+            return "wrap" if self.extra.wraps else ""
+        if self.whole:
+            return "uncut"
+        is_long = isinstance(self.field, fields.GenericForeignKey)  # a name with that of a parent
+        return "number" if self.numeric else "long" if is_long else ""
+
+
+@cached_in_registry
+def extra_columns(endpoint: Endpoint) -> Mapping[str, ListColumn]:
+    """The columns of packages, by name."""
+    columns: dict[str, ListColumn] = {}
+    for package, items in endpoint.registry.call_each(
+        "netinv_web_columns", registry=endpoint.registry, endpoint=endpoint
+    ):
+        with errors_of(package):
+            columns |= {item.name: item for item in items}
+    return columns
+
+
+def _shown(uow: UnitOfWork, endpoint: Endpoint) -> tuple[list[Field], dict[str, ListColumn]]:
+    """The fields that can be columns, and the columns of packages by name, both as far as the user may view them."""
+    extras = {name: item for name, item in extra_columns(endpoint).items() if _permitted(uow, item)}
+    hidden = extra_columns(endpoint).keys() - extras.keys()
+    return [field for field in available(endpoint) if field.name not in hidden], extras
+
+
+def _permitted(uow: UnitOfWork, column: ListColumn) -> bool:
+    if column.permission is None:
+        return True
+    label, action = column.permission
+    endpoint = uow.registry.get(label)
+    if endpoint is None:
+        return False
+    try:
+        permissions.check(uow, endpoint, action)
+    except Denied:
+        return False
+    return True
 
 
 @cached_in_registry
@@ -75,16 +149,16 @@ def naming_field(endpoint: Endpoint) -> str:
 def default_columns(endpoint: Endpoint) -> list[str]:
     """The columns that the presentation states, or those that follow from the fields.
 
-    Status first, then references and choices, then plain values; counters and the description last.
+    Status first, then references and choices, then plain values; counters and the description last. The name is shown
+    in the first column already.
     """
-    names = {field.name for field in available(endpoint)}
+    shown = [field for field in available(endpoint) if field.name != "name"]
+    names = {field.name for field in shown} | extra_columns(endpoint).keys()
     stated = [name for name in presentation_of(endpoint).columns if name in names]
     if stated:
         return stated
     ranked = sorted(
-        (rank, place, field.name)
-        for place, field in enumerate(available(endpoint))
-        if (rank := _rank(field)) is not None
+        (rank, place, field.name) for place, field in enumerate(shown) if (rank := _rank(field)) is not None
     )
     derived = [name for _, _, name in ranked[:MAX_DERIVED]]
     order = {name: place for place, name in enumerate(["status", *endpoint.fields])}
@@ -111,8 +185,14 @@ def _rank(field: Field) -> int | None:
 
 def all_columns(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Column]:
     """The columns that a list can have, by name; those of custom fields last."""
-    columns = {field.name: column_of(endpoint, field) for field in available(endpoint) if field.name != CUSTOM_FIELDS}
-    return {**columns, **_custom_columns(uow, endpoint)}
+    shown, extras = _shown(uow, endpoint)
+    columns = {
+        field.name: column_of(endpoint, field, extras.pop(field.name, None))
+        for field in shown
+        if field.name != CUSTOM_FIELDS
+    }
+    further = {name: Column(None, item.label, extra=item) for name, item in extras.items()}
+    return {**columns, **further, **_custom_columns(uow, endpoint)}
 
 
 def _custom_columns(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Column]:
@@ -129,22 +209,44 @@ def _custom_columns(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Column]
 
 def columns_of(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> list[Column]:
     """The columns of these names, in order; names that are no columns are left out."""
-    known = {field.name: field for field in available(endpoint)}
+    shown, extras = _shown(uow, endpoint)
+    known = {field.name: field for field in shown}
     custom: Mapping[str, Column] = {}
     if any(name.startswith(CUSTOM_FIELD_PREFIX) for name in names):
         custom = _custom_columns(uow, endpoint)
-    columns = [
-        column_of(endpoint, known[name]) if name in known else custom[name]
-        for name in dict.fromkeys(names)
-        if name in known or name in custom
-    ]
+    columns: list[Column] = []
+    for name in dict.fromkeys(names):
+        if name in known:
+            columns.append(column_of(endpoint, known[name], extras.get(name)))
+        elif name in extras:
+            columns.append(Column(None, extras[name].label, extra=extras[name]))
+        elif name in custom:
+            columns.append(custom[name])
     return columns[:MAX_COLUMNS]
 
 
-def column_of(endpoint: Endpoint, field: Field) -> Column:
-    """The column of a field."""
+def column_of(endpoint: Endpoint, field: Field, extra: ListColumn | None = None) -> Column:
+    """The column of a field, or that of a package in its place."""
     numeric = isinstance(field, fields.Count) or (
         isinstance(field, fields.Value) and not isinstance(field, fields.Choice) and field.python_type in NUMBERS
     )
-    ordering = field.name if field.name in orderings_of(endpoint) else ""
-    return Column(field, label_of(field), ordering, numeric)
+    is_sortable = field.name in orderings_of(endpoint) or is_ranked(endpoint, field.name)
+    ordering = field.name if is_sortable else ""
+    if extra is not None:
+        return Column(field, extra.label, ordering, extra=extra)
+    return Column(field, label_of(field), ordering, numeric, whole=field.name in _whole_columns(endpoint))
+
+
+@cached_in_registry
+def _whole_columns(endpoint: Endpoint) -> frozenset[str]:
+    """The references to objects that are named by a value that people copy, such as an address."""
+    named = endpoint.fields.items()
+    names = {
+        name
+        for name, field in named
+        if isinstance(field, fields.Reference)
+        and field.target is not None
+        and naming_field(field.target) in COPYABLE_NAMES
+    }
+    first = {name for name, field in named if isinstance(field, fields.Coalesce) and names.issuperset(field.references)}
+    return frozenset(names | first)

@@ -20,7 +20,7 @@ def control_names(endpoint: Endpoint, columns: Sequence[Column]) -> dict[str, st
     return names | {
         column.name: f"{column.field.name}.{column.member}" if column.member else column.field.name
         for column in columns
-        if column.field.name in writable
+        if column.field is not None and column.field.name in writable
     }
 
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from netinv_core import fields, types
-from netinv_core.labels import label_of
+from netinv_core.auth import permissions
+from netinv_core.labels import label_with_unit
+from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.filters import NULL
 from netinv_core.read.lookups import convert
-from netinv_core.read.plan import Plan, Row, fetch_together
+from netinv_core.read.plan import ReadPlan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Endpoint, JoinedTable, RowSet, UnitOfWork
 from netinv_web.lists import facet_counts
@@ -24,7 +26,7 @@ TOP, MORE = 10, 100  # values
 
 
 @dataclasses.dataclass(frozen=True)
-class Value:
+class FacetValue:
     """A value of a facet. ``path`` is the list with or without the filter; empty for a value that has no filter."""
 
     label: str
@@ -38,7 +40,7 @@ class Facet:
     """A field with its most frequent values; ``more`` is the path of the list with more of them, if there are."""
 
     label: str
-    values: Sequence[Value]
+    values: Sequence[FacetValue]
     more: str = ""
 
 
@@ -72,23 +74,23 @@ def facets_of(
         has_more = len(counts[name]) == limits[name] and name not in expanded
         more = query.with_values(PARAMETER, [name]).url if has_more else ""
         if len(values) > 1 or any(value.selected for value in values):
-            shown.append(Facet(label_of(endpoint.fields[name]), values, more))
+            shown.append(Facet(label_with_unit(endpoint.fields[name]), values, more))
     return shown
 
 
 @cached_in_registry
-def _plan(endpoint: Endpoint, natural: str) -> Plan:
-    """The plan that reads the display name of objects, and their value in queries."""
+def _plan(endpoint: Endpoint, natural: str, name: str) -> ReadPlan:
+    """The plan that reads the name of objects, and their value in queries."""
 
-    def build(plan: types.Plan, place: JoinedTable) -> Any:
-        display, value = plan.read(place, "display"), plan.column(place, natural)
+    def build(plan: types.ReadPlan, place: JoinedTable) -> Any:
+        display, value = plan.read(place, name), plan.column(place, natural)
 
         def read(row: Row, page: RowSet) -> tuple[str, str]:
             return str(display(row, page) or row[value]), str(row[value])
 
         return read
 
-    return Plan(endpoint.registry, endpoint).finish_with(build)
+    return ReadPlan(endpoint.registry, endpoint).finish_with(build)
 
 
 def _targets(
@@ -96,16 +98,18 @@ def _targets(
 ) -> dict[tuple[str, str], tuple[str, str]]:
     """Name and value in queries of the objects that references lead to, by field and id.
 
-    As in cells, they are shown to everybody who may view the list's objects.
+    As in cells, they are shown to everybody who may view the list's objects; the names in context to those who may view
+    all objects of the target.
     """
-    requests: list[tuple[Plan, list[Any]]] = []
+    requests: list[tuple[ReadPlan, list[Any]]] = []
     names: list[str] = []
     for name, pairs in counts.items():
         field = endpoint.fields[name]
         target = field.target if isinstance(field, fields.Reference) else None
         if target is not None:
             keys = [convert(target.table.c.id, value) for value, _ in pairs if value is not None]
-            requests.append((_plan(target, _query_column(endpoint, name, target)), keys))
+            shown = "display" if permissions.visible(uow, target, target.table) else NAME_IN_CONTEXT
+            requests.append((_plan(target, _query_column(endpoint, name, target), shown), keys))
             names.append(name)
     results = fetch_together(uow, requests) if requests else []
     pairs_of: Any = zip(names, results, strict=True)
@@ -127,7 +131,7 @@ def _value(
     value: str | None,
     count: int,
     targets: Mapping[tuple[str, str], tuple[str, str]],
-) -> Value:
+) -> FacetValue:
     item, current = endpoint.filters[name], query.values(name)
     if item.choices is not None:
         labels = {str(choice): label for choice, label in item.choices.items}
@@ -144,4 +148,4 @@ def _value(
         path = query.with_values(name, [*current, term] if item.multiple else [term]).url
     else:
         path = ""
-    return Value(label, count, path, selected)
+    return FacetValue(label, count, path, selected)

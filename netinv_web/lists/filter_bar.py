@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from netinv_core.labels import label_of, label_of_name
+from netinv_core.labels import label_of_name, label_with_unit
 from netinv_core.read import filters
 from netinv_core.read.filters import NULL
 from netinv_core.types import Endpoint, Filter, UnitOfWork
@@ -60,7 +60,7 @@ def filter_label(endpoint: Endpoint, item: Filter) -> str:
     """The label of a filter: that of the field or relation that it filters by."""
     field = endpoint.fields.get(item.name)
     if field is not None:
-        return label_of(field)
+        return label_with_unit(field)
     name = item.name.removeprefix(CUSTOM_FIELD_PREFIX)
     if item.relation is not None:
         name = name.removesuffix("_id")
@@ -103,6 +103,8 @@ def text_of(endpoint: Endpoint, item: Filter, value: str, names: Names) -> str:
             return "empty"
         target = target_of(endpoint, item)
         return names.get((target.label, value), value) if target is not None else value
+    if item.name == "id":
+        return names.get((endpoint.label, value), value)
     if item.kind == "boolean":
         return FLAGS.get(value, value)
     if item.choices is not None:

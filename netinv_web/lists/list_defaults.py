@@ -12,12 +12,13 @@ from netinv_core.models.base import ChangeLogged, table_of
 from netinv_core.models.columns import column, json_document
 from netinv_core.resource import Resource
 from netinv_core.types import Draft, UnitOfWork
+from netinv_web.lists.columns import MAX_COLUMNS
 
 LABEL = "web.listdefault"
 
 
 class ListDefault(ChangeLogged):
-    """Columns of a model's list for users who have not chosen their own."""
+    """A choice of columns of a model's list, for users who have not chosen their own."""
 
     __tablename__ = "web_list_default"
 
@@ -45,6 +46,8 @@ def columns_are_names(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         names = draft["columns"]
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             draft.reject("columns", "Enter a list of names of fields.")
+        elif len(names) > MAX_COLUMNS:
+            draft.reject("columns", f"A list has at most {MAX_COLUMNS} columns.")
 
 
 def default_of(uow: UnitOfWork, label: str) -> Sequence[str]:

@@ -12,6 +12,7 @@ from netinv_core.caches import lru_cache
 
 # Parameters of the page itself; all others are filters. Further ones begin with an underscore.
 OWN_PARAMETERS = frozenset({"page", "per_page", "ordering", "limit", "offset"})
+BACK = "_back"  # the page that rows were selected on, where it is no list of its own
 # Parameters of one request, which links do not carry on.
 MOMENTARY = frozenset({"_part", "_filter", "_lookup", "_value", "_replaces", "_text", "_view"})
 MAX_KEPT_LENGTH = 200  # characters of a parameter that is encoded once

@@ -11,20 +11,30 @@ from pyramid.request import Request
 
 from netinv_core.errors import Invalid, error_text
 from netinv_core.http import versions
-from netinv_core.labels import description_of
 from netinv_core.read import listing, ordering
 from netinv_core.read.listing import Slice
 from netinv_core.read.parameters import look_up_names, parse_parameters
 from netinv_core.types import Endpoint, UnitOfWork
-from netinv_web import frame
+from netinv_web import frame, marks
 from netinv_web.extensions import Export, items_for
 from netinv_web.lists import editing, facets, filter_text, saved_views, view_pages
+from netinv_web.lists.column_choice import PARAMETER as COLUMNS
 from netinv_web.lists.column_choice import chosen_columns, may_set_default, offered_columns
-from netinv_web.lists.columns import columns_of
+from netinv_web.lists.columns import Column, columns_of, presentation_of
+from netinv_web.lists.empty import sentence_of
 from netinv_web.lists.filter_bar import chips_of
 from netinv_web.lists.filter_form import form_of, groups_of, submitted
 from netinv_web.lists.list_query import ListQuery, query_of
-from netinv_web.lists.rows import row_links, rows_of
+from netinv_web.lists.nesting import MAX_NESTED, arranged, nests
+from netinv_web.lists.queues import queues_of
+from netinv_web.lists.rows import (
+    ListRow,
+    nested_rows,
+    row_links,
+    rows_of,
+    uniform_values,
+    without_uniform_columns,
+)
 from netinv_web.lists.selection import list_actions, query_actions, selection_actions
 from netinv_web.lists.sorting import sorting_of
 from netinv_web.menu import may
@@ -124,6 +134,19 @@ def matches_of(
             errors[ordering.PARAMETER], orders = _message(invalid, ordering.PARAMETER), []
 
 
+def _matches(
+    uow: UnitOfWork, endpoint: Endpoint, query: ListQuery, window: Slice, within: Sequence[Any], *, nested: bool
+) -> tuple[Matches, dict[Any, int]]:
+    """The objects of a page, and their depths where rows are below others. Long and sorted lists are flat."""
+    if nested and nests(endpoint) and not query.values(ordering.PARAMETER):
+        matches = matches_of(uow, endpoint, query, Slice(MAX_NESTED, 0), within)
+        if matches.count <= MAX_NESTED:
+            conditions = [*within, *(condition for group in matches.conditions.values() for condition in group)]
+            part = arranged(uow, endpoint, matches.keys, conditions)[window.offset : window.offset + window.limit]
+            return dataclasses.replace(matches, keys=[key for key, _ in part]), dict(part)
+    return matches_of(uow, endpoint, query, window, within), {}
+
+
 def _message(invalid: Invalid, parameter: str) -> str:
     body = invalid.body
     return error_text(body[parameter] if isinstance(body, Mapping) and parameter in body else body)
@@ -170,9 +193,10 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
         "endpoint": endpoint,
         "path": page_path(endpoint),
         "may_add": "add" in writes and may(uow, endpoint, "add"),
-        "described": description_of(endpoint),
+        "described": "" if values["rows"] else sentence_of(endpoint),
         "has_facets": bool(names) and values["pages"].count > 0,
         "facets": facets.facets_of(uow, endpoint, query, values["conditions"]) if wanted else None,
+        "queues": queues_of(uow, endpoint, query) if presentation_of(endpoint).queues else (),
         "facets_query": query.with_values(facets.PARAMETER, ["1"]),
         "selection": selection,
         "list_actions": list_actions(request, endpoint),
@@ -189,23 +213,32 @@ def results(
     within: Sequence[Any] = (),
     query: ListQuery | None = None,
     left_out: Sequence[str] = (),
+    tab: bool = False,
 ) -> dict[str, Any]:
     """The values of the template for a list at the request's path: filters, columns, rows, pages.
 
     :param within: further conditions on the endpoint's table
     :param query: by default that of the request
     :param left_out: names of columns that are not shown
+    :param tab: rows are below others, and columns that tell nothing about single rows are left out unless the URL
+        names them
     """
     uow, query = request.uow, query or query_of(request)
     number, size = page_of(request)
     columns = columns_of(uow, endpoint, [name for name in chosen_columns(request, endpoint) if name not in left_out])
-    matches = matches_of(uow, endpoint, query, Slice(size, (number - 1) * size), within)
+    window = Slice(size, (number - 1) * size)
+    matches, depths = _matches(uow, endpoint, query, window, within, nested=tab)
+    rows, chosen = _rows(request, endpoint, columns, matches.keys, left_out, number), columns
+    uniform = list[tuple[str, str]]()
+    if tab and rows and not uow.query.get(COLUMNS):
+        uniform = uniform_values(columns, rows)
+        columns, rows = without_uniform_columns(columns, rows)
     return {
         "listed": endpoint,
         "query": query,
         "conditions": matches.conditions,
         "columns": columns,
-        "rows": rows_of(uow, endpoint, columns, matches.keys),
+        **{"uniform": uniform, "rows": nested_rows(rows, depths), "listed_path": page_path(endpoint), "back": ""},
         "row_links": row_links(uow, endpoint),
         "inline": editing.inline_controls(uow, endpoint, columns),
         "pages": Pages(number, size, matches.count),
@@ -219,11 +252,37 @@ def results(
         "filter_text": filter_text.written(query.filters),
         "searchable": filter_text.SEARCH in endpoint.filters,
         "search": " ".join(query.values(filter_text.SEARCH)),
-        "offered_columns": offered_columns(request, endpoint, query, columns),
+        "offered_columns": offered_columns(request, endpoint, query, chosen),
         "exports": exports_of(request, endpoint, query),
         "api_path": api_query(endpoint, query).url,
         "page_sizes": PAGE_SIZES,
     }
+
+
+def _rows(
+    request: Request,
+    endpoint: Endpoint,
+    columns: Sequence[Column],
+    keys: Sequence[Any],
+    left_out: Sequence[str],
+    number: int,
+) -> list[ListRow]:
+    """The rows of a page, with their marks where the request has any."""
+    rows = rows_of(request.uow, endpoint, columns, keys, left_out)
+    if not hasattr(request, marks.ATTRIBUTE):
+        return rows
+    return marks.marked_rows(request, endpoint, rows, first=number == 1)
+
+
+def matching_rows(
+    request: Request, endpoint: Endpoint, within: Sequence[Any], most: int, left_out: Sequence[str] = ()
+) -> list[ListRow]:
+    """The first rows of the request's list that meet further conditions, in the columns that the list has."""
+    columns = columns_of(
+        request.uow, endpoint, [name for name in chosen_columns(request, endpoint) if name not in left_out]
+    )
+    matches = matches_of(request.uow, endpoint, query_of(request), Slice(most, 0), within)
+    return rows_of(request.uow, endpoint, columns, matches.keys, left_out)
 
 
 def api_query(endpoint: Endpoint, query: ListQuery) -> ListQuery:
@@ -240,6 +299,7 @@ def exports_of(request: Request, endpoint: Endpoint, query: ListQuery) -> list[t
     of_packages = items_for(request, "netinv_web_exports", Export, Export, endpoint=endpoint)
     return [
         ("CSV", f"{base}format=csv"),
+        ("Excel", f"{base}format=xlsx"),
         ("YAML", f"{base}format=yaml&{NEWEST_VERSION}"),
         ("JSON", f"{base}limit=0&{NEWEST_VERSION}"),
         *((item.title, f"{base}{urlencode(item.parameters)}" if item.parameters else "") for item in of_packages),

@@ -1,4 +1,4 @@
-"""Display names of the objects that filters name, by id or by a natural key such as a slug; one statement for all."""
+"""Names of the objects that filters name, by id or by a natural key such as a slug; one statement for all."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from netinv_core import types
 from netinv_core.auth import permissions
+from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read import filters
 from netinv_core.read.filters import NULL
 from netinv_core.read.lookups import convert
-from netinv_core.read.plan import Plan, Row, fetch_together
+from netinv_core.read.plan import ReadPlan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Endpoint, Filter, JoinedTable, RowSet, UnitOfWork
 
@@ -18,18 +19,18 @@ Names = Mapping[tuple[str, str], str]
 
 
 @cached_in_registry
-def _plan(endpoint: Endpoint, attribute: str) -> Plan:
-    """The plan that reads the display names of objects by a column."""
+def _plan(endpoint: Endpoint, attribute: str) -> ReadPlan:
+    """The plan that reads the names of objects by a column."""
 
-    def build(plan: types.Plan, place: JoinedTable) -> Any:
-        display, key = plan.read(place, "display"), plan.column(place, "id")
+    def build(plan: types.ReadPlan, place: JoinedTable) -> Any:
+        name, key = plan.read(place, NAME_IN_CONTEXT), plan.column(place, "id")
 
         def read(row: Row, page: RowSet) -> str:
-            return str(display(row, page) or row[key])
+            return str(name(row, page) or row[key])
 
         return read
 
-    return Plan(endpoint.registry, endpoint, key=endpoint.table.c[attribute]).finish_with(build)
+    return ReadPlan(endpoint.registry, endpoint, key=endpoint.table.c[attribute]).finish_with(build)
 
 
 def target_of(endpoint: Endpoint, item: Filter) -> Endpoint | None:
@@ -38,15 +39,15 @@ def target_of(endpoint: Endpoint, item: Filter) -> Endpoint | None:
 
 
 def names_of(uow: UnitOfWork, endpoint: Endpoint, used: Sequence[tuple[Filter, Sequence[str]]]) -> Names:
-    """The display names by label of the model and value. Values of objects that the user may not view have none."""
-    requests: list[tuple[Plan, list[Any]]] = []
+    """The names by label of the model and value. Values of objects that the user may not view have none."""
+    requests: list[tuple[ReadPlan, list[Any]]] = []
     texts: list[tuple[str, dict[Any, str]]] = []
     public: set[str] = set()
     for item, values in used:
-        target = target_of(endpoint, item)
-        if target is None or item.relation is None:
+        target = endpoint if item.name == "id" else target_of(endpoint, item)
+        if target is None:
             continue
-        public |= {target.label} if item.relation.public else set()
+        public |= {target.label} if item.relation is not None and item.relation.public else set()
         for attribute in _attributes(item.relation, target):
             keys = _keys(target, attribute, values)
             if keys:
@@ -65,7 +66,9 @@ def names_of(uow: UnitOfWork, endpoint: Endpoint, used: Sequence[tuple[Filter, S
     }
 
 
-def _attributes(relation: types.RelatedFilter, target: Endpoint) -> list[str]:
+def _attributes(relation: types.RelatedFilter | None, target: Endpoint) -> list[str]:
+    if relation is None:
+        return ["id"]
     return [*(["id"] if relation.ids else []), *relation.name_columns(target)]
 
 

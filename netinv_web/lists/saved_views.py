@@ -20,7 +20,7 @@ MAX_QUERY = 4000  # characters
 
 
 class SavedView(ChangeLogged):
-    """Query of a list under a name. A private view is seen by its owner only."""
+    """A query of a list under a name. A private view is seen by its owner only."""
 
     __tablename__ = "web_saved_view"
     __table_args__ = (

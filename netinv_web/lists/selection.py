@@ -8,6 +8,7 @@ match the filters in the query of the form's address, to the pages ``<list>/edit
 from __future__ import annotations
 
 import dataclasses
+from urllib.parse import urlencode
 
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
@@ -15,7 +16,7 @@ from pyramid.request import Request
 from netinv_core.types import Endpoint
 from netinv_web.bulk.renaming import has_names
 from netinv_web.extensions import ActionLink, actions_of
-from netinv_web.lists.list_query import ListQuery
+from netinv_web.lists.list_query import BACK, ListQuery
 from netinv_web.menu import may
 from netinv_web.paths import page_path
 
@@ -28,10 +29,18 @@ BULK_PAGES = (
 )
 
 
-def selection_actions(request: Request, endpoint: Endpoint, query: ListQuery) -> list[ActionLink]:
-    """The actions that the user may run on selected objects, those of packages last. Each posts the selection."""
+def selection_actions(
+    request: Request, endpoint: Endpoint, query: ListQuery, back: str = "", *, scoped: bool = True
+) -> list[ActionLink]:
+    """The actions that the user may run on selected objects, those of packages last. Each posts the selection.
+
+    :param back: where the actions lead back to, instead of the list
+    :param scoped: false where no filters have the same objects: then not all that match can be selected
+    """
     uow, path = request.uow, page_path(endpoint)
-    filters = query.only_filters().text
+    filters = query.only_filters().text if scoped else ""
+    if back:
+        filters = "&".join(filter(None, [filters, urlencode({BACK: back})]))
     base = endpoint.app.path.removeprefix("/api")
     mapper = request.registry.getUtility(IRoutesMapper)
     actions = [

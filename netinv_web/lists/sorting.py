@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from netinv_core.labels import label_of
 from netinv_core.read.ordering import PARAMETER, orderings_of
 from netinv_core.types import Endpoint
+from netinv_web.lists.columns import naming_field
 from netinv_web.lists.list_query import ListQuery
 
 DISPLAY = "display"
@@ -13,10 +15,13 @@ DISPLAY = "display"
 
 @dataclasses.dataclass(frozen=True)
 class Sorting:
-    """The order of a list. ``name_ordering`` orders it by the column with the objects' names; empty without one."""
+    """The order of a list. ``name_ordering`` orders it by the column with the objects' names, whose header is
+    ``name_label``; empty without an order.
+    """
 
     query: ListQuery
     name_ordering: str = ""
+    name_label: str = "Name"
 
     @property
     def first(self) -> str:
@@ -35,4 +40,13 @@ class Sorting:
 
 def sorting_of(endpoint: Endpoint, query: ListQuery) -> Sorting:
     """The order of a resource's list."""
-    return Sorting(query, DISPLAY if DISPLAY in orderings_of(endpoint) else "")
+    return Sorting(query, DISPLAY if DISPLAY in orderings_of(endpoint) else "", name_label_of(endpoint))
+
+
+def name_label_of(endpoint: Endpoint) -> str:
+    """The header of the column with the objects' names: the label of the field that it shows, such as *Prefix*; that of
+    the model where the name consists of several values and no field is called so.
+    """
+    if (naming := naming_field(endpoint)) and naming != "name":
+        return label_of(endpoint.fields[naming])
+    return "Name" if "name" in endpoint.fields else f"{endpoint.title[:1].upper()}{endpoint.title[1:]}"

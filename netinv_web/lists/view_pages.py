@@ -23,7 +23,7 @@ from netinv_web.lists import pinned_views, saved_views
 from netinv_web.lists.column_choice import posted_query
 from netinv_web.lists.list_query import MOMENTARY, ListQuery
 from netinv_web.menu import may
-from netinv_web.pages import form_of, see_other
+from netinv_web.pages import form_of, form_text, see_other
 
 LABEL = "web.savedview"
 MEMBERS = ("_name", "_shared", "_is_default", "_delete", "_pin")
@@ -85,7 +85,7 @@ def post(request: Request) -> Response:
         pinned = pinned_views.toggle(request, str(form_of(request)["_pin"]))
         text = "The view is on the home page." if pinned else "The view is no longer on the home page."
         return notices.add(request, see_other(query.url), notices.Notice(text))
-    name = str(form_of(request).get("_name", "")).strip()
+    name = form_text(request, "_name").strip()
     slug = slugify(name)[:100]
     body = {
         "content_type": endpoint.label,

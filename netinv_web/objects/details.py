@@ -13,17 +13,21 @@ from pyramid.request import Request
 from netinv_core import fields
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
-from netinv_core.labels import label_of, plural_of
+from netinv_core.labels import label_of
 from netinv_core.models.columns import CASCADE
+from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.listing import conditions_of
+from netinv_core.read.names import display_of, represented_name
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, Field, IncomingForeignKey, JoinedTable, Plan, RowSet, UnitOfWork
-from netinv_web.cells import EMPTY, cell, list_parameter, text_markup
-from netinv_web.extensions import ListTab, Tab, actions_of, extensions_of, log_failure, may_further
+from netinv_core.types import Endpoint, Field, JoinedTable, ReadPlan, RowSet, UnitOfWork
+from netinv_web import marks
+from netinv_web.extensions import actions_of
 from netinv_web.lists.columns import NEVER, presentation_of
+from netinv_web.marks import LiveState
+from netinv_web.markup import EMPTY, text_markup
 from netinv_web.menu import may
-from netinv_web.objects import markdown, object_head, panels, slugs
+from netinv_web.objects import documents, markdown, object_head, panels, slugs, tab_links
 from netinv_web.pages import fragment
 from netinv_web.paths import endpoint_at, object_path, page_path, path_of_url
 
@@ -41,19 +45,22 @@ ELSEWHERE = NEVER | {
     "comments",
 }
 COMMENTS = "comments"
+LAST = frozenset({COMMENTS, "tags"})  # fields that people fill in last
+LAST_TITLE = "Comments and tags"
 
 
 @dataclasses.dataclass(frozen=True)
 class Fact:
-    """A label and the markup of a value."""
+    """A label and the markup of a value; ``live`` is that of the value as it is, where the page shows another one."""
 
     name: str
     label: str
     markup: Markup
+    live: Markup | None = None
 
 
 @dataclasses.dataclass(frozen=True)
-class Group:
+class FactGroup:
     """A group of facts with a heading."""
 
     title: str
@@ -62,7 +69,7 @@ class Group:
 
 def fieldsets_of(endpoint: Endpoint, names: Sequence[str]) -> list[tuple[str, list[str]]]:
     """The groups of the presentation, limited to ``names``; those without a group come first, below the model's
-    name.
+    name; comments and tags come last.
     """
     presentation = presentation_of(endpoint)
     stated = [(title, [name for name in group if name in names]) for title, group in presentation.fieldsets]
@@ -70,7 +77,9 @@ def fieldsets_of(endpoint: Endpoint, names: Sequence[str]) -> list[tuple[str, li
     rest = [name for name in names if name not in grouped]
     title = endpoint.title[:1].upper() + endpoint.title[1:]
     if stated and stated[0][0] == title:
-        return [(title, [*stated[0][1], *rest]), *stated[1:]]
+        last = [name for name in rest if name in LAST] if COMMENTS in rest else []
+        first = [*stated[0][1], *(name for name in rest if name not in last)]
+        return [(title, first), *stated[1:], *([(LAST_TITLE, last)] if last else ())]
     return [(title, rest), *stated] if rest else stated
 
 
@@ -79,7 +88,10 @@ def shown_fields(endpoint: Endpoint) -> list[Field]:
     rows that are read on request.
     """
     on_request = {name for name in endpoint.opt_in if not endpoint.fields[name].own}
-    hidden = {*ELSEWHERE, *presentation_of(endpoint).hidden, *on_request, *endpoint.costly}
+    hidden = {*ELSEWHERE, *presentation_of(endpoint).hidden, *on_request, *endpoint.costly, *endpoint.derived}
+    for field in endpoint.fields.values():
+        if isinstance(field, fields.GenericForeignKey):  # one fact with a link, in place of a content type and an id
+            hidden |= {field.type_attribute, field.id_attribute}
     return [
         field
         for name, field in endpoint.fields.items()
@@ -88,7 +100,8 @@ def shown_fields(endpoint: Endpoint) -> list[Field]:
 
 
 def read_object(request: Request, endpoint: Endpoint, key: Any) -> tuple[dict[str, Any], dict[str, Markup]]:
-    """The representation of an object, and the cells of its fields by name; one plan for each.
+    """The representation of an object, with its name in context, and the cells of its fields by name; one plan for
+    each.
 
     :raises NotFound: when there is no such object, or the user may not view it
     """
@@ -98,12 +111,13 @@ def read_object(request: Request, endpoint: Endpoint, key: Any) -> tuple[dict[st
         raise NotFound()
     names = [field.name for field in shown_fields(endpoint)]
 
-    def build(plan: Plan, place: JoinedTable) -> Any:
-        cells = [(name, cell(plan, place, endpoint.fields[name])) for name in names]
+    def build(plan: ReadPlan, place: JoinedTable) -> Any:
+        cells = [(name, documents.fact(plan, place, endpoint.fields[name])) for name in names]
         represented = [
             field for name, field in endpoint.fields.items() if not field.write_only and name not in endpoint.opt_in
         ]
         whole = [(field.name, plan.reader_of(place, field)) for field in represented]
+        whole.append((NAME_IN_CONTEXT, plan.read(place, NAME_IN_CONTEXT)))
 
         def read(row: Row, page: RowSet) -> Any:
             return {name: value(row, page) for name, value in whole}, {
@@ -132,12 +146,18 @@ def show(request: Request) -> Any:
     names = request.uow.query.get("_panel")
     if names is not None:
         return fragment(request, PANELS, {"panels": panels.requested(request, endpoint, representation, names[-1])})
-    facts = {name: Fact(name, label_of(endpoint.fields[name]), markup) for name, markup in cells.items()}
-    filled = [name for name, fact in facts.items() if fact.markup != EMPTY]
+    live = marks.live_of(request, endpoint, representation["id"])
+    facts = {
+        name: Fact(name, label_of(endpoint.fields[name]), markup, _other(live, name, markup))
+        for name, markup in cells.items()
+    }
+    filled = [name for name, fact in facts.items() if fact.markup != EMPTY or fact.live is not None]
     values = object_values(request, endpoint, representation, "", cells)
     return values | {
         "groups": [
-            Group(title, [facts[name] for name in names]) for title, names in fieldsets_of(endpoint, filled) if names
+            FactGroup(title, [facts[name] for name in names])
+            for title, names in fieldsets_of(endpoint, filled)
+            if names
         ],
         "empty_facts": [fact for name, fact in facts.items() if name not in filled],
         "comments": markdown.render(request, comments) if (comments := representation.get(COMMENTS)) else "",
@@ -145,6 +165,12 @@ def show(request: Request) -> Any:
         "created": text_markup(created) if (created := representation.get("created")) else "",
         **panels.of_page(request, endpoint, representation, complete="_show" in request.uow.query),
     }
+
+
+def _other(live: LiveState | None, name: str, markup: Markup) -> Markup | None:
+    """The live value of a field whose shown value is another one."""
+    value = markup if live is None else live.cells.get(name, markup)
+    return None if value == markup else value
 
 
 def object_values(
@@ -155,15 +181,22 @@ def object_values(
     cells: Mapping[str, Markup] | None = None,
 ) -> dict[str, Any]:
     """The values of the frame around every page of one object: name, summary, tabs, breadcrumb, actions."""
-    uow, writes = request.uow, endpoint.resource.writes
+    uow, writes, parents = request.uow, endpoint.resource.writes, parents_of(request.uow, endpoint, representation)
+    containers = presentation_of(endpoint).containers
+    around = containers(uow, representation) if containers else []
+    within = [(text, object_path(uow.registry[label], key)) for text, label, key in around]
+    name = str(representation.get(NAME_IN_CONTEXT) or represented_name(endpoint, representation))
     return {
         "endpoint": endpoint,
         "object": representation,
         "path": object_path(endpoint, representation["id"]),
         "list_path": page_path(endpoint),
-        "parents": parents_of(uow, endpoint, representation),
-        "tabs": tabs_of(request, endpoint, representation),
+        "parents": [*parents, *within],
+        "name": display_of(representation) if parents else name,
+        "name_in_context": name,
+        "tabs": tab_links.tabs_of(request, endpoint, representation, tab),
         "tab": tab,
+        "mark": marks.mark_of(request, endpoint, representation["id"]),
         "summary": object_head.summary_of(uow, endpoint, representation, cells or {}),
         "may_add": "add" in writes and may(uow, endpoint, "add"),
         "may_change": "change" in writes and may(uow, endpoint, "change"),
@@ -185,65 +218,5 @@ def parents_of(uow: UnitOfWork, endpoint: Endpoint, representation: Mapping[str,
         if field.link.on_delete == CASCADE or (not column.nullable and name == "site"):
             path = path_of_url(value["url"], uow.base)
             parent = endpoint_at(uow.registry, path)
-            return [(str(value.get("display", "")), path)] if parent is not None and may(uow, parent, "view") else []
+            return [(represented_name(parent, value), path)] if parent is not None and may(uow, parent, "view") else []
     return []
-
-
-@dataclasses.dataclass(frozen=True)
-class TabLink:
-    """A tab in the bar of an object's page."""
-
-    name: str
-    title: str
-    path: str
-    count: int | None = None
-
-
-def child_tabs(endpoint: Endpoint) -> list[tuple[str, IncomingForeignKey]]:
-    """The tabs with lists of what belongs to the objects of a resource: models with a cascading foreign key to it."""
-    tabs: dict[str, IncomingForeignKey] = {}
-    for incoming in endpoint.incoming_foreign_keys:
-        child = incoming.child
-        if incoming.on_delete == CASCADE and list_parameter(incoming) and child.resource.of is None:
-            tabs.setdefault(child.resource.name, incoming)
-    return list(tabs.items())
-
-
-def own_tabs(endpoint: Endpoint) -> list[Tab | ListTab]:
-    """The tabs of packages."""
-    return extensions_of(endpoint.registry.hooks.netinv_web_tabs, endpoint, registry=endpoint.registry)
-
-
-def tabs_of(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> list[TabLink]:
-    """The tabs of an object that the user may open."""
-    uow, base = request.uow, object_path(endpoint, representation["id"])
-    tabs = [TabLink("", "Overview", base)]
-    for name, incoming in child_tabs(endpoint):
-        if may(uow, incoming.child, "view"):
-            tabs.append(TabLink(name, plural_of(incoming.child), f"{base}{name}/"))
-    for tab in own_tabs(endpoint):
-        if isinstance(tab, ListTab):
-            if may_further(uow, (tab.label_for(representation), "view")):
-                tabs.append(TabLink(tab.name, tab.title, f"{base}{tab.name}/"))
-            continue
-        if may_further(uow, tab.permission) and _applies(request, tab, representation):
-            tabs.append(TabLink(tab.name, tab.title, f"{base}{tab.name}/", _count_of(request, tab, representation)))
-    return tabs
-
-
-def _applies(request: Request, tab: Tab, representation: Mapping[str, Any]) -> bool:
-    """True when an object has a package's tab; false where the answer fails, which is logged."""
-    try:
-        return tab.applies(request, representation)
-    except Exception:
-        log_failure("the tab %r failed on %s", tab.name, request.path)
-        return False
-
-
-def _count_of(request: Request, tab: Tab, representation: Mapping[str, Any]) -> int | None:
-    """The number beside the title of a package's tab; ``None`` where counting fails, which is logged."""
-    try:
-        return tab.count(request, representation) if tab.count is not None else None
-    except Exception:
-        log_failure("the count of the tab %r failed on %s", tab.name, request.path)
-        return None

@@ -6,7 +6,6 @@ at most; texts beyond are shown as they were written. Converted ones are kept by
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 from pyramid.request import Request
 
-from netinv_core.caches import BoundedCache
+from netinv_core.caches import BoundedCache, lru_cache
 from netinv_core.http.mount import url_of
-from netinv_core.net.urls import is_link_or_path
-from netinv_web.cells import without_controls
+from netinv_outgoing.urls import is_link_or_path
+from netinv_web.markup import without_controls
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -31,7 +30,7 @@ HEADING_OFFSET = 2  # a page has one h1, and its panels have h2
 LOWEST_HEADING = 6
 
 
-@functools.cache
+@lru_cache("constants", 1)
 def _parser() -> MarkdownIt:
     """The parser: CommonMark with tables and strikethrough; pictures become links, because pages load no other
     hosts. Links with other schemes than the harmless ones stay text.
@@ -80,9 +79,9 @@ def _convert(source: str) -> Markup:
     environment: dict[str, Any] = {}
     tokens = parser.parse(source, environment)
     _adapt(tokens)
-    return Markup('<div class="prose">{}</div>').format(
-        Markup(parser.renderer.render(tokens, parser.options, environment))
-    )
+    text = parser.renderer.render(tokens, parser.options, environment)
+    text = text.replace("<pre>", '<pre tabindex="0">')  # scrolls by keyboard; a "<" of the text is escaped
+    return Markup('<div class="prose">{}</div>').format(Markup(text))  # noqa: S704 - escaped: the option "html" is off
 
 
 def _as_written(source: str) -> Markup:
@@ -90,4 +89,4 @@ def _as_written(source: str) -> Markup:
     if len(source) > MAX_SHOWN_LENGTH:
         note += f" These are the first {MAX_SHOWN_LENGTH:,} of its {len(source):,} characters."
     shown = source[:MAX_SHOWN_LENGTH]
-    return Markup('<div class="prose"><p class="help">{}</p><pre>{}</pre></div>').format(note, shown)
+    return Markup('<div class="prose"><p class="help">{}</p><pre tabindex="0">{}</pre></div>').format(note, shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,8 +16,8 @@ from netinv_core.auth import permissions
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import table_of
 from netinv_core.types import Endpoint, Registry, UnitOfWork
-from netinv_web.cells import object_link, text_markup, time_markup
 from netinv_web.lists.columns import presentation_of
+from netinv_web.markup import nested_link, text_markup, time_markup
 
 MAX_REFERENCES = 3  # of a summary that no presentation states
 _change = table_of(ObjectChange)
@@ -37,13 +38,14 @@ def summary_of(
 ) -> list[Markup]:
     """The parts of the line below an object's name, from its cells as far as there are any; empty ones are left out."""
     names = [name for name in summary_fields(endpoint) if representation.get(name) not in (None, "", [], {})]
-    return [cells[name] if name in cells else value_markup(uow, representation[name]) for name in names]
+    shown = [name for name in names if name in cells or not isinstance(representation[name], uuid.UUID)]
+    return [cells[name] if name in cells else value_markup(uow, representation[name]) for name in shown]
 
 
 def value_markup(uow: UnitOfWork, value: Any) -> Markup:
     """The markup of a member of a representation: that of cells, with a dot in the colour of a nested object."""
     if isinstance(value, Mapping) and "display" in value and isinstance(value.get("url"), str):
-        return object_link(uow, value["url"], value["display"], value.get("color"))
+        return nested_link(uow, value)
     return text_markup(value)
 
 
@@ -58,7 +60,7 @@ class LastChange:
 def last_change(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> LastChange | None:
     """The last change of an object that the user may view; one statement. ``None`` for resources without times."""
     uow, registry = request.uow, request.registry.netinv
-    if _has_records(registry, endpoint):
+    if has_records(registry, endpoint):
         limits = permissions.visible(uow, registry.of_model(ObjectChange), _change)
         statement = (
             sa.select(_change.c.time, _change.c.user_name)
@@ -77,6 +79,6 @@ def last_change(request: Request, endpoint: Endpoint, representation: Mapping[st
     return None if updated is None else LastChange(time_markup(updated), "")
 
 
-def _has_records(registry: Registry, endpoint: Endpoint) -> bool:
+def has_records(registry: Registry, endpoint: Endpoint) -> bool:
     """True for resources whose changes are recorded, and can be read by the API."""
     return endpoint.resource.recorded and any(item.model is ObjectChange for item in registry.endpoints.values())

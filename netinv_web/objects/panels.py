@@ -8,15 +8,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from markupsafe import Markup
 from pyramid.request import Request
 
+from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
+from netinv_core.read.plans import plan_of
 from netinv_core.types import Endpoint, IncomingForeignKey
+from netinv_web import shares
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import Panel, Rendered, extensions_of, render_safely
+from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import may
+from netinv_web.objects import below
 from netinv_web.paths import page_path
 
 RELATED_TEMPLATE = "netinv_web:templates/related.jinja2"
@@ -24,11 +30,16 @@ RenderedPanel = tuple[Panel, Rendered]
 
 
 def of_endpoint(endpoint: Endpoint) -> list[Panel]:
-    """The panels of a resource's objects, in order of their position."""
+    """The panels of a resource's objects: those that its presentation leads with, then by their position."""
     panels = extensions_of(endpoint.registry.hooks.netinv_web_panels, endpoint, registry=endpoint.registry)
+    if isinstance(field := endpoint.fields.get("utilization"), fields.Utilization):
+        panels.append(Panel("utilization", field.label or "", _utilization, lazy=True, position=50))
+    if (own := below.panel_of(endpoint)) is not None:
+        panels.append(own)
     if referring_keys(endpoint):
         panels.append(Panel("related", "Related", _related, lazy=True, template=RELATED_TEMPLATE, position=200))
-    return sorted(panels, key=lambda panel: panel.position)
+    places = {name: place for place, name in enumerate(presentation_of(endpoint).leading)}
+    return sorted(panels, key=lambda panel: (places.get(panel.name, len(places)), panel.position))
 
 
 def of_page(
@@ -40,6 +51,7 @@ def of_page(
     return {
         "panels": _rendered(request, at_once, endpoint, representation),
         "lazy_panels": [panel for panel in panels if panel not in at_once],
+        "leading": presentation_of(endpoint).leading,
     }
 
 
@@ -59,6 +71,13 @@ def _rendered(
     return [(panel, result) for panel, result in pairs if result is not None]
 
 
+def _utilization(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> Markup | None:
+    """The bars of an object."""
+    others = frozenset(endpoint.fields) - {"utilization"}
+    (shown,) = plan_of(endpoint, "full", others).represent(request.uow, [endpoint.parse_key(str(representation["id"]))])
+    return shares.bars(shown["utilization"], request.registry.netinv) if shown["utilization"] else None
+
+
 # -- related objects
 
 
@@ -67,17 +86,41 @@ def referring_keys(endpoint: Endpoint) -> list[IncomingForeignKey]:
     return [
         incoming
         for incoming in endpoint.incoming_foreign_keys
-        if incoming.on_delete != CASCADE and list_parameter(incoming) and incoming.child.resource.of is None
+        if incoming.on_delete != CASCADE
+        and list_parameter(incoming)
+        and incoming.child.resource.of is None
+        and not (incoming.child is endpoint and incoming.attribute in below.references_of(endpoint))
     ]
 
 
 def _related(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:
-    counts = related_counts(request, endpoint, representation["id"])
-    return {"counts": counts} if counts else None
+    key = representation["id"]
+    found = related_counts(request, endpoint, key)
+    elsewhere = presentation_of(endpoint).unrelated
+    counts = [(title, path, count) for name, title, path, count in found if name not in elsewhere]
+    addable = _addable(request, endpoint, key) if not found else []
+    return {"counts": counts, "addable": addable} if counts or addable else None
 
 
-def related_counts(request: Request, endpoint: Endpoint, key: Any) -> list[tuple[str, str, int]]:
-    """Title, path and number of the objects that refer to this one without belonging to it; one statement."""
+def _addable(request: Request, endpoint: Endpoint, key: Any) -> list[tuple[str, str]]:
+    """Title and path of the forms that add what refers to this object: what the home page counts, such as racks."""
+    incoming_keys = referring_keys(endpoint)
+    return [
+        (incoming.child.title, f"{page_path(incoming.child)}add/?{name}={key}")
+        for incoming in incoming_keys
+        if incoming.child is not endpoint
+        and (name := _reference(incoming)) in incoming.child.writable
+        and presentation_of(incoming.child).counted
+        and "add" in incoming.child.resource.writes
+        and may(request.uow, incoming.child, "add")
+        and sum(other.child is incoming.child for other in incoming_keys) == 1
+    ]
+
+
+def related_counts(request: Request, endpoint: Endpoint, key: Any) -> list[tuple[str, str, str, int]]:
+    """Reference, title, path and number of the objects that refer to this one without belonging to it; one
+    statement.
+    """
     uow = request.uow
     incoming_keys = [incoming for incoming in referring_keys(endpoint) if may(uow, incoming.child, "view")]
     queries: list[Any] = []
@@ -89,7 +132,7 @@ def related_counts(request: Request, endpoint: Endpoint, key: Any) -> list[tuple
         queries.append(count.select_from(table).where(refers, *limits))
     counts = dict(uow.execute(sa.union_all(*queries)).all()) if queries else {}
     return [
-        (_title(incoming, incoming_keys), _list_path(incoming, key), counts[number])
+        (_reference(incoming), _title(incoming, incoming_keys), _list_path(incoming, key), counts[number])
         for number, incoming in enumerate(incoming_keys)
         if counts.get(number)
     ]
@@ -104,4 +147,9 @@ def _title(incoming: IncomingForeignKey, incoming_keys: Sequence[IncomingForeign
     title = plural_of(incoming.child)
     if sum(other.child is incoming.child for other in incoming_keys) == 1:
         return title
-    return f"{title} ({incoming.attribute.removesuffix('_id').replace('_', ' ')})"
+    return f"{title} ({_reference(incoming).replace('_', ' ')})"
+
+
+def _reference(incoming: IncomingForeignKey) -> str:
+    """The name of the reference that a foreign key is."""
+    return incoming.attribute.removesuffix("_id")

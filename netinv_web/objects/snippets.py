@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -15,9 +14,9 @@ from pyramid.request import Request
 
 from netinv_core.types import Endpoint
 from netinv_web.extensions import Snippet, extensions_of
+from netinv_web.failures import log_failure
 from netinv_web.lists.list_query import query_of
 
-log = logging.getLogger(__name__)
 PLACEHOLDER = "your-token"
 Parameters = Sequence[tuple[str, Sequence[str]]]
 
@@ -77,5 +76,5 @@ def as_code(
         try:
             forms.append((snippet.name, snippet.title, snippet.code(request, endpoint, parameters, key)))
         except Exception:
-            log.exception("the snippet %r failed on %s", snippet.name, request.path)
+            log_failure(registry, "the snippet %r failed on %s", snippet.name, request.path)
     return forms

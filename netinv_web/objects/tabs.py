@@ -16,8 +16,11 @@ from netinv_core.types import Endpoint, IncomingForeignKey
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import ListTab, Tab, render_safely
 from netinv_web.lists import listing as lists
+from netinv_web.lists.column_choice import may_set_default
+from netinv_web.lists.empty import sentence_of
+from netinv_web.lists.selection import selection_actions
 from netinv_web.menu import may
-from netinv_web.objects import details, slugs
+from netinv_web.objects import details, slugs, tab_links
 from netinv_web.pages import page
 from netinv_web.paths import page_path
 
@@ -45,10 +48,10 @@ def show_tab(request: Request, name: str) -> Response:
     values = details.object_values(request, endpoint, representation, name, cells)
     if name not in {tab.name for tab in values["tabs"]} - {""}:
         raise NotFound()
-    children = dict(details.child_tabs(endpoint))
+    children = dict(tab_links.child_tabs(endpoint))
     if name in children:
         return page(request, LIST_TEMPLATE, values | _list(request, children[name], representation["id"]))
-    tab: Tab | ListTab = next(tab for tab in details.own_tabs(endpoint) if tab.name == name)
+    tab: Tab | ListTab = next(tab for tab in tab_links.own_tabs(endpoint) if tab.name == name)
     if isinstance(tab, ListTab):
         child = endpoint.registry[tab.label_for(representation)]
         within, filters = tab.within(request, representation), tab.filters(representation)
@@ -84,12 +87,18 @@ def _limited(
     writes, uow = child.resource.writes, request.uow
     given = urlencode({name: value for name, value in (preset or {}).items() if value is not None})
     may_add = preset is not None and "add" in writes and may(uow, child, "add")
-    values = lists.results(request, child, within, left_out=(parent,))
+    values = lists.results(request, child, within, left_out=(parent,), tab=True)
     query = values["query"]
+    back = request.path + (f"?{query.text}" if query.pairs else "")
     scope = [(name, [value]) for name, value in filters.items()]
-    whole = lists.api_query(child, query.with_filters([*scope, *query.filters]))
+    limited = query.with_filters([*scope, *query.filters])
+    whole = lists.api_query(child, limited)
     return values | {
         "child": child,
+        "described": "" if values["rows"] else sentence_of(child),
+        "back": back,
+        "selection": selection_actions(request, child, limited, back, scoped=bool(scope)),
+        "may_set_default": may_set_default(request),
         "add_child": f"{page_path(child)}add/?{given}" if may_add else "",
         "scope": scope,
         "api_path": whole.url if scope else "",

@@ -1,7 +1,7 @@
 // Buttons that copy: beside [data-copy] its own text, with a value that of the element it selects. Key y copies the first.
 async function copy(button) {
   const element = button.copied;
-  const text = element.value ?? element.textContent;
+  const text = element.value ?? element.textContent; // an element `data` shows the beginning of its value
   try {
     await navigator.clipboard.writeText(text.trim());
   } catch { // without HTTPS there is no clipboard

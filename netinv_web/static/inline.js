@@ -3,6 +3,7 @@
 import { enhance } from "./enhance.js";
 import { MOUNT } from "./mount.js";
 
+const DOUBLE_CLICK = 250; // milliseconds within which a second click makes a double click
 const DIRECTIONS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 function parsed(text) { return new DOMParser().parseFromString(text, "text/html"); }
@@ -92,9 +93,22 @@ class Cell extends Place {
     Object.assign(this, { table, row });
     cell.place = this;
     cell.tabIndex = -1;
-    cell.addEventListener("dblclick", ({ target }) => { if (!target.closest("a, button, form")) this.openAlone(); });
+    cell.addEventListener("click", (event) => this.clicked(event));
+    cell.addEventListener("dblclick", ({ target }) => {
+      clearTimeout(this.following);
+      if (!target.closest("button, form")) this.openAlone();
+    });
     cell.addEventListener("focus", () => this.markCurrent());
     cell.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // A link waits for a second click: a double click edits the reference in place. Keys and modified clicks follow at once.
+  clicked(event) {
+    const link = event.target.closest("td a[href]");
+    if (!link || event.defaultPrevented || !event.detail || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    clearTimeout(this.following);
+    if (event.detail === 1) this.following = setTimeout(() => location.assign(link.href), DOUBLE_CLICK);
   }
 
   openAlone() { // the ids of two forms would be the same
@@ -115,7 +129,7 @@ class Cell extends Place {
     if (event.target !== this.value || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     if (event.key === "F2" || event.key === "Enter") this.openAlone();
     else if (DIRECTIONS[event.key]) {
-      const [down, right] = DIRECTIONS[event.key], rows = [...this.table.tBodies[0].rows];
+      const [down, right] = DIRECTIONS[event.key], rows = [...this.table.tBodies].flatMap((body) => [...body.rows]);
       const row = rows[rows.indexOf(this.row) + down];
       const cells = [...(row?.cells ?? [])].filter((cell) => cell.place);
       const own = [...this.row.cells].filter((cell) => cell.place).indexOf(this.value);
@@ -128,7 +142,7 @@ class Cell extends Place {
   focus() { this.value.focus(); }
 
   async saved() { // one field may change others, so the whole row is shown anew
-    const url = new URL(location.href), columns = url.searchParams.getAll("_columns");
+    const url = new URL(location.href), columns = [this.table.dataset.columns ?? url.searchParams.getAll("_columns")].flat();
     url.search = new URLSearchParams([["id", this.row.dataset.key], ["_part", "list"], ...columns.map((text) => ["_columns", text])]);
     const page = parsed(await (await fetch(url)).text());
     const fresh = page.querySelector(`#list tr[data-key="${CSS.escape(this.row.dataset.key)}"]`);
@@ -136,15 +150,21 @@ class Cell extends Place {
     const place = this.value.cellIndex;
     [...fresh.cells].forEach((cell, index) => { if (!cell.matches(".select")) this.row.cells[index].replaceWith(cell); });
     enhance(this.row);
-    addCells(this.table, this.row);
+    addRowCells(this.table, this.row);
     this.row.cells[place].focus();
   }
 }
 
-function addCells(table, row) {
+function addRowCells(table, row) {
   [...table.tHead.rows[0].cells].forEach((header, index) => {
     if (header.dataset.field) new Cell(row.cells[index], header.dataset.field, table);
   });
+}
+
+// Makes the cells of a body of a table places; of tables whose values can be changed.
+export function addCells(body) {
+  const table = body.closest("table[data-inline]");
+  if (table) for (const row of body.rows) addRowCells(table, row);
 }
 
 export function addEditing(root) {
@@ -152,7 +172,7 @@ export function addEditing(root) {
     for (const fact of facts.querySelectorAll("[data-field]")) new Fact(fact, facts.dataset.inline);
   }
   for (const table of root.querySelectorAll("table[data-inline]")) {
-    for (const row of table.tBodies[0].rows) addCells(table, row);
+    addCells(table.tBodies[0]);
     const first = table.querySelector("tbody [tabindex='-1']");
     if (first) first.tabIndex = 0;
   }

@@ -1,5 +1,6 @@
 // Lists: links and forms of a list replace its part of the page; rows are selected, and visited by keys.
 import { enhance } from "./enhance.js";
+import { addCells } from "./inline.js";
 import { MOUNT } from "./mount.js";
 
 const list = () => document.getElementById("list");
@@ -41,13 +42,28 @@ function replace(fresh, hash) {
   const same = active && [...fresh.querySelectorAll(active.tagName)].find((item) => item.textContent === active.textContent);
   (form ?? same ?? (active && fresh.querySelector(".table-scroll")))?.focus();
   loadFacets();
+  whenIdle(showLaterRows);
 }
 
+document.addEventListener("toggle", ({ target }) => { if (target.matches(".facets[open]")) loadFacets(); }, true);
+
 async function loadFacets() {
-  const facets = document.querySelector("#facets[data-source]");
+  const facets = document.querySelector(".facets[open] > #facets[data-source]");
   if (!facets) return;
   const response = await fetch(MOUNT + facets.dataset.source, { headers: { Accept: "text/html" } }).catch(() => null);
-  if (response?.ok && !response.redirected) facets.innerHTML = await response.text();
+  if (!response?.ok || response.redirected) return;
+  facets.innerHTML = await response.text();
+  facets.removeAttribute("data-source");
+}
+
+// Long tables have several bodies. Those after the first are laid out when the browser is idle, one at a time.
+const whenIdle = window.requestIdleCallback ?? ((next) => setTimeout(next, 50));
+function showLaterRows() {
+  const body = document.querySelector("tbody[data-later]");
+  if (!body) return;
+  body.removeAttribute("data-later");
+  addCells(body);
+  whenIdle(showLaterRows);
 }
 
 function searched() {
@@ -131,5 +147,12 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// A text that a cell cuts is its tooltip.
+document.addEventListener("mouseover", ({ target }) => {
+  const cell = target.closest?.("table.list :is(th, td):not(.select, .row-links)");
+  if (cell && !cell.title && cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent.trim();
+});
+
 count();
 loadFacets();
+whenIdle(showLaterRows);

@@ -3,6 +3,7 @@ import { enhance } from "./enhance.js";
 import "./neighbours.js";
 import "./palette.js";
 import "./keys.js";
+import "./fold.js";
 import "./lists.js";
 import "./api.js";
 

@@ -5,7 +5,7 @@ const DELAY = 120; // milliseconds without typing before a search
 const RECENT = "netinv recent";
 const MAX_RECENT = 8;
 const MAX_PAGES = 8;
-let dialog, input, list, timer, abort, active;
+let dialog, input, list, status, timer, abort, active;
 
 const make = (name, attributes, ...children) => {
   const element = document.createElement(name);
@@ -63,7 +63,9 @@ async function search(text) {
     if (!answer.ok || answer.redirected || input.value.trim() !== text) return;
     const template = document.createElement("template");
     template.innerHTML = await answer.text();
-    const former = active?.textContent;
+    const former = active?.textContent, note = template.content.querySelector("[role=status]");
+    status.textContent = note?.textContent ?? "";
+    note?.remove();
     show(template.content, ...entries(text));
     if (former) select([...list.querySelectorAll("[role=option]")].find((item) => item.textContent === former));
   } catch (error) {
@@ -75,6 +77,7 @@ function typed() {
   const text = input.value.trim();
   clearTimeout(timer);
   abort?.abort();
+  status.textContent = "";
   show(...entries(text));
   if (text) timer = setTimeout(search, DELAY, text);
 }
@@ -96,8 +99,9 @@ function build() {
     "aria-controls": "palette-list", autocomplete: "off", maxlength: 200, placeholder: "Search or jump to …",
   });
   list = make("div", { id: "palette-list", role: "listbox", "aria-label": "Results" });
+  status = make("p", { class: "help", role: "status" });
   const jump = make("input", { type: "hidden", name: "_jump", value: "1" });
-  dialog = make("dialog", { class: "palette", "aria-label": "Search and commands" }, make("form", { action: `${MOUNT}/search/` }, input, jump), list);
+  dialog = make("dialog", { class: "palette", "aria-label": "Search and commands" }, make("form", { action: `${MOUNT}/search/` }, input, jump), list, status);
   input.addEventListener("input", typed);
   input.addEventListener("keydown", pressed);
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());

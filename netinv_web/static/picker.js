@@ -1,12 +1,15 @@
-// Pickers: a combobox over the list of the API in place of a select or of an input with an id.
+// Pickers: a combobox over the choices of a list in place of a select or of an input with an id.
 import { enhance } from "./enhance.js";
 import { MOUNT } from "./mount.js";
 
-const LIMIT = 30; // objects of one answer
 const RECENT = 5; // objects used last that come first
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i;
+const MARGIN = 8; // pixels between the choices and the edge of the window
 const user = document.querySelector(".account summary span")?.textContent ?? "";
+const OVER = "over";
 let count = 0;
+
+const labelOf = (field) => (document.querySelector(`label[for="${CSS.escape(field.closest("[data-picker]")?.querySelector("[role=combobox]")?.id ?? field.id)}"]`)?.textContent ?? field.name).replace("*", "").trim();
 
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -43,15 +46,17 @@ class Picker {
     this.input = make("input", { id, role: "combobox", autocomplete: "off", "aria-expanded": "false", "aria-controls": `${id}-list`, "aria-autocomplete": "list" });
     for (const name of ["aria-describedby", "aria-invalid"]) if (field.hasAttribute(name)) this.input.setAttribute(name, field.getAttribute(name));
     this.input.required = field.required && !this.multiple;
-    this.list = make("ul", { id: `${id}-list`, role: "listbox", "aria-label": "Choices" });
+    const label = document.querySelector(`label[for="${CSS.escape(field.id)}"]`);
+    const name = label?.textContent.replace("*", "").trim() || field.getAttribute("aria-label") || field.name;
+    this.list = make("ul", { id: `${id}-list`, role: "listbox", "aria-label": name });
+    if (this.multiple) this.list.setAttribute("aria-multiselectable", "true");
     this.status = make("p", { role: "status", class: "help" });
     this.popup = make("div", { class: "picker-popup" }, this.list, this.status);
     this.popup.hidden = true;
-    if (this.box.closest(".table-scroll")) this.popup.popover = "manual"; // tables cut off what does not fit into them
+    if ("popover" in this.popup) this.popup.popover = "manual"; // nothing around it cuts it off
     this.chips = make("span", { class: "chips" });
-    const label = document.querySelector(`label[for="${CSS.escape(field.id)}"]`);
     if (label) label.htmlFor = id;
-    else this.input.setAttribute("aria-label", field.getAttribute("aria-label") ?? field.name);
+    else this.input.setAttribute("aria-label", name);
     field.required = false;
     field.hidden = true;
     const text = this.box.querySelector(".picker-text input"); // what was written for the service to look up
@@ -136,44 +141,54 @@ class Picker {
   }
 
   async fetch(query) {
-    query.set("brief", "1");
-    const response = await fetch(`${MOUNT}/api${this.source}?${query}`, { headers: { Accept: "application/json" }, signal: this.abort.signal });
-    if (!response.ok) throw new Error(response.status === 403 ? "You may not view these objects." : "The list cannot be read.");
+    if (this.select && this.box.dataset.key) query.set("_key", this.box.dataset.key);
+    const response = await fetch(`${MOUNT}${this.source}_choices/?${query}`, { headers: { Accept: "application/json" }, signal: this.abort.signal });
+    if (response.status === 401 || response.redirected) throw new Error(OVER);
+    if (!response.ok) throw new Error(response.status === 403 ? "You may not view these objects." : "The choices cannot be read.");
     return response.json();
+  }
+
+  fail(error) {
+    if (error.name === "AbortError") return;
+    this.fill([]);
+    this.status.textContent = error.message === OVER ? "Nothing was searched: your session is over. " : error.message;
+    if (error.message === OVER) this.status.append(make("a", { href: `${MOUNT}/login/`, target: "_blank" }, "Sign in"), " in another tab, then search again.");
+    this.position();
+  }
+
+  nothing(text) { // what was searched for, and among what
+    const labels = this.dependencies().map(([name]) => this.other(name)).filter((other) => other?.value).map((other) => `${labelOf(other)} ${other.selectedOptions?.[0]?.text ?? ""}`.trim());
+    const narrowed = labels.length ? ` that belongs to ${labels.join(" and ")}` : "";
+    return text ? `Nothing found for “${text}”${narrowed}.` : `There is nothing to choose${narrowed}.`;
   }
 
   search(delay, text = this.input.value.trim()) {
     clearTimeout(this.timer);
     this.abort?.abort();
     this.abort = new AbortController();
-    this.timer = setTimeout(() => this.load(text).catch((error) => {
-      if (error.name !== "AbortError") this.status.textContent = error.message;
-    }), delay);
+    this.isSearching = true;
+    this.timer = setTimeout(() => this.load(text).catch((error) => this.fail(error)), delay);
   }
 
   async load(text) {
     this.open();
     if (!this.source) { this.status.textContent = "Choose the type first."; return; }
-    const query = this.parameters(), id = text.match(ID)?.[0];
-    query.set("limit", LIMIT);
-    if (id) query.set("id", id);
-    else if (text) query.set("q", text);
-    const recent = text ? [] : JSON.parse(localStorage.getItem(this.recentKey) ?? "[]");
-    const former = this.parameters();
-    recent.forEach((key) => former.append("id", key));
-    const [page, used] = await Promise.all([this.fetch(query), recent.length ? this.fetch(former) : { results: [] }]);
-    const first = recent.map((id) => used.results.find((item) => item.id === id)).filter(Boolean);
-    const items = [...first, ...page.results.filter((item) => !recent.includes(item.id) || !first.some(({ id }) => id === item.id))];
+    const query = this.parameters(), recent = text ? [] : JSON.parse(localStorage.getItem(this.recentKey) ?? "[]");
+    if (text) query.set("_q", text);
+    for (const key of recent) query.append("_recent", key);
+    const { items, more } = await this.fetch(query);
     this.fill(items);
-    const more = page.count > page.results.length;
-    this.status.textContent = !items.length ? "Nothing matches." : more ? `${page.results.length} of ${page.count}, type to narrow` : `${page.count} in all`;
-    if (id && items.length === 1) this.choose(this.list.firstElementChild.item);
+    this.status.textContent = !items.length ? this.nothing(text) : more ? `The first ${items.length}, type to narrow` : `${items.length} in all`;
+    this.position();
+    this.isSearching = false;
+    if ((this.isAwaited || ID.test(text)) && items.length === 1) this.choose(this.list.firstElementChild.item);
+    this.isAwaited = false;
   }
 
   fill(items) {
     const held = new Set(this.chosen.map(({ key }) => key));
     this.list.replaceChildren(...items.map((item, place) => {
-      const key = String(item[this.box.dataset.key || "id"] ?? item.id), label = item.display ?? item.name ?? key;
+      const key = item.value, label = item.name;
       const option = make("li", { role: "option", id: `${this.id}-${place}`, "aria-selected": String(held.has(key)) }, ...(item.color ? [dot(item.color)] : []), label);
       option.item = { key, label, color: item.color, id: item.id };
       return option;
@@ -185,15 +200,31 @@ class Picker {
     this.popup.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
     if (!this.popup.popover) return;
-    const { left, bottom, width } = this.input.getBoundingClientRect();
-    Object.assign(this.popup.style, { left: `${left}px`, top: `${bottom}px`, minWidth: `${width}px` });
-    this.popup.showPopover();
+    if (!this.popup.matches(":popover-open")) this.popup.showPopover();
+    this.position();
+    for (const type of ["scroll", "resize"]) addEventListener(type, this.follow, true);
+  }
+
+  follow = ({ target }) => { if (!this.popup.contains(target)) this.position(); };
+
+  position() { // below the input, or above it where there is more room
+    if (!this.popup.popover || this.popup.hidden) return;
+    const { left, top, bottom, width } = this.input.getBoundingClientRect();
+    const below = innerHeight - bottom - MARGIN, above = top - MARGIN;
+    const style = this.popup.style, root = document.documentElement;
+    Object.assign(style, { minWidth: `${width}px`, maxWidth: `${root.clientWidth - 2 * MARGIN}px`, maxHeight: "none" });
+    const isBelow = this.popup.offsetHeight <= below || below >= above;
+    style.maxHeight = `${isBelow ? below : above}px`;
+    style.top = isBelow ? `${bottom}px` : `${Math.max(MARGIN, top - this.popup.offsetHeight)}px`;
+    style.left = `${Math.max(MARGIN, Math.min(left, root.clientWidth - this.popup.offsetWidth - MARGIN))}px`;
   }
 
   close() {
     clearTimeout(this.timer);
     this.abort?.abort();
-    if (this.popup.matches(":popover-open")) this.popup.hidePopover();
+    if (this.popup.popover && this.popup.matches(":popover-open")) this.popup.hidePopover();
+    for (const type of ["scroll", "resize"]) removeEventListener(type, this.follow, true);
+    this.isSearching = this.isAwaited = false;
     this.popup.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
     this.input.removeAttribute("aria-activedescendant");
@@ -225,11 +256,13 @@ class Picker {
     const closed = this.popup.hidden;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      if (closed) this.search(0, "");
+      if (event.altKey && event.key === "ArrowUp") this.close();
+      else if (closed) this.search(0, "");
       else this.move(this.place + (event.key === "ArrowDown" ? 1 : -1));
     } else if (event.key === "Enter" && !closed) {
       event.preventDefault();
-      this.choose(this.list.children[this.place]?.item);
+      if (this.isSearching) this.isAwaited = true;
+      else this.choose(this.list.children[this.place]?.item);
     } else if (event.key === "Escape" && !closed) {
       event.preventDefault();
       event.stopPropagation();
@@ -253,8 +286,9 @@ class Picker {
     this.abort = new AbortController();
     const query = this.parameters();
     query.set("id", this.chosen[0].key);
-    const { count } = await this.fetch(query).catch(() => ({ count: 1 }));
-    if (!count) this.set([]);
+    query.delete("_key");
+    const { items } = await this.fetch(query).catch(() => ({ items: [null] }));
+    if (!items.length) this.set([]);
   }
 
   async create(event) {

@@ -5,7 +5,9 @@ endpoint.label))`` runs them for one resource; see ``tests/web/test_contract_pag
 """
 
 from netinv_web.testing import hidden_checks as hidden_checks  # registers its check
-from netinv_web.testing.browser import Browser, Page
+from netinv_web.testing import hostile_forms as hostile_forms  # registers its check
+from netinv_web.testing import named_parts as named_parts  # registers its check
+from netinv_web.testing.browser import Browser, BrowserPage
 from netinv_web.testing.checks import PAGE_CHECKS, PageCase, PageCheck
 
-__all__ = ["PAGE_CHECKS", "Browser", "Page", "PageCase", "PageCheck"]
+__all__ = ["PAGE_CHECKS", "Browser", "BrowserPage", "PageCase", "PageCheck"]

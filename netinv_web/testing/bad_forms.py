@@ -59,6 +59,8 @@ NAMES: tuple[str, ...] = (
     "_resolve_name",
     "_show_again",
     "_step",
+    "_try_object",
+    "_try_search",
     "_version",
     "all",
     "approve",

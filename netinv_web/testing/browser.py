@@ -18,7 +18,7 @@ IDS = re.compile(r' id="([^"]+)"')
 USED_ICON = re.compile(r'<use href="([^"]*)"')
 
 
-class Page(webtest.TestResponse):
+class BrowserPage(webtest.TestResponse):
     """An answer. ``html`` is its tree (Beautiful Soup), ``text in page`` looks into the source, spaces aside."""
 
     @property
@@ -43,10 +43,10 @@ class Page(webtest.TestResponse):
         return form
 
 
-class _Request(webtest.TestRequest):
-    """A request whose answer is a :class:`Page`."""
+class _BrowserRequest(webtest.TestRequest):
+    """A request whose answer is a :class:`BrowserPage`."""
 
-    ResponseClass = Page
+    ResponseClass = BrowserPage
 
 
 class Browser(webtest.TestApp):
@@ -56,7 +56,7 @@ class Browser(webtest.TestApp):
     forms that are submitted. Every page has to be without faults (:class:`PageValidator`).
     """
 
-    RequestClass = _Request
+    RequestClass = _BrowserRequest
     _validator = PageValidator()
 
     def __init__(self, service: Service, account: Account | None = None) -> None:
@@ -65,23 +65,25 @@ class Browser(webtest.TestApp):
         if account is not None:
             self.sign_in(account)
 
-    def sign_in(self, account: Account, password: str = "") -> Page:
+    def sign_in(self, account: Account, password: str = "") -> BrowserPage:
         """Signs in by the form."""
         return self.post("/login/", {"username": account.username, "password": password or account.password})
 
-    def get(self, url: str, params: Any = None, *, status: Any = 200, **options: Any) -> Page:
+    def get(self, url: str, params: Any = None, *, status: Any = 200, **options: Any) -> BrowserPage:
         """GET with the parameters of a query: a mapping, or pairs."""
-        page: Page = super().get(url, params, status=status, **options)
+        page: BrowserPage = super().get(url, params, status=status, **options)
         return page
 
-    def post(self, url: str, params: Any = "", *, status: Any = 303, **options: Any) -> Page:
+    def post(self, url: str, params: Any = "", *, status: Any = 303, **options: Any) -> BrowserPage:
         """POST of a form's values: a mapping, or pairs of names and values."""
-        page: Page = super().post(url, params, status=status, **options)
+        page: BrowserPage = super().post(url, params, status=status, **options)
         return page
 
-    def do_request(self, req: webtest.TestRequest, status: Any = None, expect_errors: bool | None = None) -> Page:
+    def do_request(
+        self, req: webtest.TestRequest, status: Any = None, expect_errors: bool | None = None
+    ) -> BrowserPage:
         """Sends a request and checks the page that answers."""
-        page: Page = super().do_request(req, status, expect_errors)
+        page: BrowserPage = super().do_request(req, status, expect_errors)
         if page.content_type == "text/html" and "<html" in page.text[:200]:
             problems = self._validator.faults(page.text)
             own = {f"#{name}" for name in IDS.findall(page.text)}

@@ -6,14 +6,14 @@ import dataclasses
 import uuid
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from netinv_core.types import Endpoint
 from netinv_testing import Case, Samples, Service
 from netinv_testing.client import PASSWORD
-from netinv_web.objects.details import own_tabs
+from netinv_web.objects.tab_links import own_tabs
 from netinv_web.paths import endpoint_at, object_path, page_path
-from netinv_web.testing import hostile_outputs, hostile_values
+from netinv_web.testing import hostile_outputs, hostile_values, visible_words
 from netinv_web.testing.browser import Browser
 
 MAX_LIST_STATEMENTS = 8
@@ -68,6 +68,8 @@ PAGE_CHECKS: list[PageCheck] = []
 def page_check(
     applies: Callable[[Endpoint], bool] = lambda endpoint: True,
 ) -> Callable[[Callable[[PageCase], None]], Any]:
+    """Decorator of a check of the pages of each resource for which ``applies(endpoint)`` is true."""
+
     def register(function: Callable[[PageCase], None]) -> Callable[[PageCase], None]:
         PAGE_CHECKS.append(PageCheck(function, applies))
         return function
@@ -81,13 +83,29 @@ def _writable(endpoint: Endpoint) -> bool:
 
 @page_check()
 def every_page_opens_and_its_tabs_do(case: PageCase) -> None:
-    """List, object, tabs and forms answer 200 with valid pages whose links lead somewhere."""
-    item = case.item()
+    """List, object, tabs, history and forms answer 200 with valid pages whose links lead somewhere. Neither they nor
+    the search show content types, ids or names of fields.
+    """
+    item, registry = case.item(), case.service.registry
     links: set[str] = set()
+    faults: dict[str, list[str]] = {}
     for path in case.pages(item):
-        links |= set(case.browser.get(path).links())
-    for link in sorted(_one_of_each_kind(case, item, links) - set(case.pages(item))):
-        case.browser.get(link)
+        page = case.browser.get(path)
+        links |= set(page.links())
+        faults[path] = visible_words.faults_of(registry, case.endpoint, page)
+    others = _one_of_each_kind(case, item, links) - set(case.pages(item))
+    shown = {f"{case.path}?per_page=25&_columns={','.join(case.endpoint.fields)}", *_searches(item)}
+    for link in sorted(others | shown):
+        page = case.browser.get(link)
+        is_read = link in shown or link.endswith("/changelog/")
+        faults[link] = visible_words.faults_of(registry, case.endpoint, page) if is_read else []
+    assert not any(faults.values()), {path: found for path, found in faults.items() if found}
+
+
+def _searches(item: dict[str, Any]) -> list[str]:
+    """The path of the search for an object by the first word of its name; none for one that has an id in it."""
+    words = str(item.get("name") or item.get("display") or "").split()
+    return [f"/search/?q={quote(words[0])}"] if words and not visible_words.UUID.search(words[0]) else []
 
 
 def _one_of_each_kind(case: PageCase, item: dict[str, Any], links: set[str]) -> set[str]:
@@ -148,6 +166,7 @@ def the_number_of_statements_does_not_grow(case: PageCase) -> None:
     assert len(of_many) <= max(len(of_one) + 1, 2), of_many  # a count is left out where the page tells it
     assert len(of_many) <= MAX_LIST_STATEMENTS, of_many
     if case.endpoint.resource.of is None:
+        case.browser.get(case.at(items[0]))  # fills the caches of the configuration
         with case.service.statements() as of_object:
             case.browser.get(case.at(items[0]))
         assert len(of_object) <= MAX_OBJECT_STATEMENTS, of_object

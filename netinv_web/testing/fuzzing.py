@@ -22,7 +22,7 @@ from netinv_core.types import Endpoint
 from netinv_testing import Account, Samples, Service
 from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_testing.client import PASSWORD
-from netinv_web.objects.details import child_tabs, own_tabs
+from netinv_web.objects.tab_links import child_tabs, own_tabs
 from netinv_web.paths import page_path
 from netinv_web.testing.bad_forms import (
     COOKIES,
@@ -42,6 +42,7 @@ PLACEHOLDER = re.compile(r"\{(\w+)(?::[^{}]*)?\}|\*(\w+)")
 OF_API = re.compile(r"/api/.+/.+/")
 RESOURCE_PAGE = re.compile(r"\{model(?::([\w-]+))?\}")
 SIGNED_OUT, READER, ADMINISTRATOR = "signed out", "reader", "administrator"
+FILE_PART = '--b\r\nContent-Disposition: form-data; name="{}"; filename="a.txt"\r\n\r\ntext\r\n'
 MAX_FORMS = 150  # pages whose forms are read
 Pair = tuple[str, Any]
 
@@ -77,13 +78,25 @@ class PageFuzzer:
         for _ in range(count):
             self.choose.choice(self.kinds)()
 
+    def send_files(self) -> None:
+        """Sends to each route every member of its forms as a file: all of them, and each by itself."""
+        for pattern in self.patterns:
+            path = self._path_of(pattern)
+            names = sorted({*self.names(path), *NAMES})
+            for chosen in (names, *([name] for name in names)):
+                parts = "".join(FILE_PART.format(name) for name in chosen) + "--b--\r\n"
+                headers = {"Origin": "http://localhost", "Content-Type": "multipart/form-data; boundary=b"}
+                self.send("POST", path, parts.encode(), headers, user=ADMINISTRATOR)
+
     # -- paths
 
     def path(self) -> str:
         """A path of a random route; its placeholders mostly name what there is."""
         if self.choose.random() < 0.03:
             return self.choose.choice(PATHS)
-        pattern = self.choose.choice(self.patterns)
+        return self._path_of(self.choose.choice(self.patterns))
+
+    def _path_of(self, pattern: str) -> str:
         endpoint = self.choose.choice(self._served(pattern))
         values = {"model": endpoint.resource.name, "id": self._key(endpoint), "tab": self._tab(endpoint)}
 

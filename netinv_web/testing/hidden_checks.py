@@ -10,7 +10,7 @@ from netinv_core.types import Endpoint
 from netinv_testing import Account
 from netinv_testing.client import PASSWORD
 from netinv_web.extensions import ListTab, Tab
-from netinv_web.objects.details import child_tabs, own_tabs
+from netinv_web.objects.tab_links import child_tabs, own_tabs
 from netinv_web.testing.browser import Browser
 from netinv_web.testing.checks import PageCase, page_check
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import Value
 from netinv_core.types import Endpoint
-from netinv_web.testing.browser import Browser, Page
+from netinv_web.testing.browser import Browser, BrowserPage
 
 if TYPE_CHECKING:
     from netinv_testing import Api
@@ -93,7 +93,7 @@ def refuse(api: Api, path: str, names: list[str]) -> None:
         assert set(refused) & set(names) or "__all__" in refused, refused
 
 
-def check_page(page: Page) -> None:
+def check_page(page: BrowserPage) -> None:
     """Finds scripts and addresses that run scripts in a page or a part of one."""
     assert not INLINE_SCRIPT.search(page.text), page.request.path_qs
     assert not RUN.search(page.text), page.request.path_qs

@@ -49,7 +49,7 @@ def test_the_next_address_of_a_prefix_is_allocated(page: Any, demo_service: Serv
     api = demo_service.api
     prefix = api.post("/api/ipam/prefixes/", {"prefix": "198.18.7.0/29", "status": "active"})
     page.goto(f"/ipam/prefixes/{prefix['id']}/")
-    page.get_by_role("button", name="Allocate").click()
+    page.locator("form", has_text="Next address").get_by_role("button", name="Allocate").click()
     page.wait_for_url("**/edit/**")
     assert page.locator("#field-address").input_value() == "198.18.7.1/29"
     page.locator("#field-dns_name").fill("browser.example.com")

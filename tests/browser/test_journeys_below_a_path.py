@@ -65,8 +65,8 @@ def test_menus_keys_and_the_palette_lead_below_the_path(below: Any) -> None:
 
 
 def test_a_reference_is_searched_and_an_object_created(below: Any, demo_service: Service, unique: Unique) -> None:
-    site = demo_service.api.get(SITES, {"limit": 1})["results"][0]
     name = unique()
+    site = demo_service.api.post(SITES, {"name": f"{name} yard", "status": "active"})
     below.goto(f"{MOUNT}/dcim/racks/add/")
     below.locator("#field-name").fill(name)
     below.get_by_role("combobox", name="Site").fill(site["name"])
@@ -106,6 +106,7 @@ def test_selected_objects_are_changed_together(below: Any, demo_service: Service
 
 def test_counts_and_parts_of_a_page_are_fetched(below: Any) -> None:
     below.goto(f"{MOUNT}/dcim/devices/")
+    below.locator(".facets > summary").click()
     below.locator("#facets li a").first.click()
     below.locator(".chip").first.wait_for()
     assert urlsplit(below.url).path == f"{MOUNT}/dcim/devices/"

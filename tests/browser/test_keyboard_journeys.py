@@ -109,7 +109,8 @@ def test_an_error_puts_the_focus_on_its_summary_which_leads_to_the_field(page: A
 
 
 def test_quick_search_narrows_the_list_while_typing(page: Any, demo_service: Service) -> None:
-    site = demo_service.api.get("/api/dcim/sites/", {"limit": 1})["results"][0]
+    name = f"{demo_service.unique()} yard"
+    site = demo_service.api.post("/api/dcim/sites/", {"name": name, "status": "active"})
     page.goto("/dcim/sites/")
     page.locator("#list-search").focus()
     page.keyboard.type(site["name"])

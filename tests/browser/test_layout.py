@@ -22,9 +22,9 @@ HOSTILE = [
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def named(demo_service: Service) -> Any:
-    """A site, a device, a tag and a custom field with the longest names, and sites with hostile ones."""
+    """A site, a device with cabled ports, a tag and a custom field with the longest names, and sites with hostile ones."""
     api = demo_service.api
     types = ["dcim.site", "dcim.device"]
     tag = api.post("/api/extras/tags/", {"name": LONG[:100], "slug": "long", "color": "aa0000", "content_types": types})
@@ -45,6 +45,15 @@ def named(demo_service: Service) -> Any:
     device = api.post(
         "/api/dcim/devices/", {"name": LONG[:64], "site": site["id"], "status": "active", "tags": [tag["id"]], **kind}
     )
+    ports = [
+        api.post(
+            "/api/dcim/interfaces/", {"device": device["id"], "name": name, "type": "1000base-t", "status": "active"}
+        )
+        for name in (LONG[:64], f"{LONG[:63]}2")
+    ]
+    ends = {f"termination_{side}_id": port["id"] for side, port in zip("ab", ports, strict=True)}
+    kinds = {f"termination_{side}_type": "dcim.interface" for side in "ab"}
+    cable = api.post("/api/dcim/cables/", {"status": "connected", "color": "aa0000", **ends, **kinds})
     for number, text in enumerate(HOSTILE):
         body = {
             "name": text,
@@ -55,20 +64,21 @@ def named(demo_service: Service) -> Any:
             "comments": text,
         }
         api.post("/api/dcim/sites/", body)
-    return f"/dcim/sites/{site['id']}/", f"/dcim/devices/{device['id']}/", f"/extras/tags/{tag['id']}/"
+    cabled = [f"/dcim/interfaces/{ports[0]['id']}/", f"/dcim/cables/{cable['id']}/"]
+    return f"/dcim/sites/{site['id']}/", f"/dcim/devices/{device['id']}/", f"/extras/tags/{tag['id']}/", *cabled
 
 
 @pytest.mark.parametrize("width", [WIDTH, PHONE_WIDTH])
 def test_no_page_is_wider_than_the_window_with_the_longest_names(
-    new_page: Callable[..., Any], named: tuple[str, str, str], width: int
+    new_page: Callable[..., Any], named: tuple[str, ...], width: int
 ) -> None:
     page = new_page(width=width)
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
-    site, device, tag = named
+    site, device, tag, port, cable = named
     forms = [f"{site}edit/", f"{site}delete/", f"{site}changelog/", f"{device}edit/", f"{device}delete/"]
     lists = ["/", "/dcim/sites/", f"/dcim/sites/?name={LONG[:100]}", "/extras/tags/", "/extras/changelog/"]
     wide = []
-    for path in [site, device, tag, *forms, *lists, f"/search/?q={LONG[:20]}"]:
+    for path in [site, device, tag, port, cable, *forms, *lists, f"/search/?q={LONG[:20]}"]:
         page.goto(path, wait_until="networkidle")
         if page.evaluate(OVERFLOW) > 0:
             wide.append(path)
@@ -94,10 +104,36 @@ def test_the_preview_of_an_import_covers_nothing_and_uses_the_width(new_page: Ca
             "name,slug,group\n" + "".join(f"New {n},new-{n},no-such-group\n" for n in range(5))
         )
         page.get_by_role("button", name="Preview").click()
-        table = page.locator("table.preview").first
+        table = page.locator("table.preview >> visible=true").first
         table.wait_for()
         end = table.evaluate(
             "table => [table.scrollHeight - table.offsetHeight, table.offsetWidth / table.parentElement.clientWidth]"
         )
         assert end[0] <= 1
         assert end[1] > 0.9
+
+
+@pytest.mark.parametrize("width", [WIDTH, PHONE_WIDTH])
+@pytest.mark.parametrize("path", ["/dcim/rack-elevations/?_plan=1&site=nowhere", "/dcim/devices/?site=nowhere"])
+def test_a_filter_that_is_refused_is_named_on_one_line(new_page: Callable[..., Any], path: str, width: int) -> None:
+    page = new_page(width=width)
+    page.goto(path)
+    chip = page.locator(".chip.invalid")
+    label, remove = chip.locator(":scope > *").first.bounding_box(), chip.locator(".remove").bounding_box()
+    assert chip.locator(":scope > *").first.inner_text().split()[-2:] == ["is", "nowhere"]
+    assert label["height"] < 30 and abs(label["y"] - remove["y"]) < 10
+    assert page.evaluate(OVERFLOW) <= 0
+
+
+LABELS = """() => [...document.querySelectorAll(".list tbody td.number")]
+  .map((cell) => getComputedStyle(cell, "::before").content)"""
+
+
+def test_numbers_of_a_list_have_their_labels_on_a_phone(new_page: Callable[..., Any]) -> None:
+    path = "/dcim/device-roles/"
+    page = new_page(width=PHONE_WIDTH)
+    page.goto(path)
+    assert set(page.evaluate(LABELS)) == {'"Devices: "', '"Virtual machines: "'}
+    page = new_page(width=WIDTH)
+    page.goto(path)
+    assert set(page.evaluate(LABELS)) == {"none"}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Service
+from tests.support.chromium import PHONE_WIDTH, WIDTH
 from tests.support.racks import PATH, Room
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
@@ -110,3 +111,30 @@ def test_the_address_of_a_plan_shows_it_to_others(page: Any, new_page: Any, room
     other = new_page(scripts=False)
     other.goto(page.url.partition(PATH)[1] + page.url.partition(PATH)[2])
     assert lines(other) == lines(page)
+
+
+@pytest.mark.parametrize("width", (WIDTH, PHONE_WIDTH))
+def test_both_faces_of_a_rack_are_legible_beside_each_other(
+    new_page: Callable[..., Any], room: Room, devices: list[Any], width: int
+) -> None:
+    page = new_page(width=width)
+    page.goto(f"{room.path}&_face=both")
+    drawing = page.locator(".rack svg").first.bounding_box()
+    assert drawing["width"] >= 300 and drawing["x"] + drawing["width"] <= width
+
+
+def test_a_long_tray_scrolls_in_itself_and_stays_where_it_is(page: Any, demo_service: Service, room: Room) -> None:
+    rack = room.rack()
+    waiting = [room.device(rack, None) for _ in range(30)]
+    page.goto(f"{room.path}&_plan=1")
+    tray = page.get_by_role("region", name="Devices that are not mounted")
+    racks = page.locator("#results svg[role=group]")
+    assert tray.locator("a").count() == len(waiting)
+    assert tray.evaluate("(part) => part.scrollHeight > part.clientHeight + 100")
+    last = tray.locator("a").last
+    last.scroll_into_view_if_needed()
+    assert 0 < racks.first.bounding_box()["y"] < 500  # the racks are still in view
+    before = tray.evaluate("(part) => part.scrollTop")
+    drag(page, last, racks.first)
+    page.get_by_role("button", name="Apply 1 move").wait_for()
+    assert tray.evaluate("(part) => part.scrollTop") > before - 60

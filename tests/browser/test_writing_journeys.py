@@ -8,6 +8,7 @@ import pytest
 
 from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
+from tests.support.chromium import path_with_ids
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
@@ -121,7 +122,7 @@ def test_an_import_names_the_faulty_cell_and_applies_when_it_is_mended(page: Any
         "name,slug,group\nImported one,imported-one,\nImported two,imported-two,no-such-group\n"
     )
     page.get_by_role("button", name="Preview").click()
-    page.get_by_text("no-such-group").first.wait_for()
+    page.locator("text=no-such-group >> visible=true").first.wait_for()
     assert api.get("/api/tenancy/tenants/", {"name__isw": "Imported"})["count"] == 0
     page.goto("/tenancy/tenants/import/")
     page.get_by_label("Rows").fill("name,slug\nImported one,imported-one\nImported two,imported-two\n")
@@ -129,3 +130,56 @@ def test_an_import_names_the_faulty_cell_and_applies_when_it_is_mended(page: Any
     page.get_by_role("button", name="Import", exact=True).click()
     page.locator("[data-notice]").wait_for()
     assert api.get("/api/tenancy/tenants/", {"name__isw": "Imported"})["count"] == 2
+
+
+def test_what_a_pattern_stands_for_is_shown_while_it_is_typed(page: Any, demo_service: Service) -> None:
+    page.goto(path_with_ids(demo_service, "/dcim/interfaces/add/?device={dcim.device}"))
+    page.fill("#field-name", "ge-0/0/[0-47]")
+    page.locator("output", has_text="48: ge-0/0/0, ge-0/0/1, ge-0/0/2 … ge-0/0/47").wait_for()
+    page.fill("#field-name", "ge-0/0/[7-4]")
+    page.locator("output", has_text="The range 7-4 has to rise.").wait_for()
+    page.fill("#field-name", "ge-0/0/7")
+    page.locator("output").wait_for(state="detached")
+
+
+def test_the_free_units_follow_the_chosen_face(page: Any, demo_service: Service) -> None:
+    page.goto(path_with_ids(demo_service, "/dcim/devices/add/?rack={dcim.rack}"))
+    page.fill("#field-name", "kept")
+    offered = page.locator("#field-position option")
+    front = offered.count()
+    with page.expect_response(lambda response: response.request.method == "POST"):
+        page.select_option("#field-face", "rear")
+    page.wait_for_function("() => document.querySelectorAll('#field-position option').length > 1")
+    assert front > 1 and offered.count() > 1 and page.input_value("#field-name") == "kept"
+
+
+def test_a_new_template_is_tried_beside_its_form(page: Any, demo_service: Service) -> None:
+    """The script replaces the part only; the Enter key in it does not save."""
+    tenants(demo_service.api, "Trial", 2)
+    page.goto("/extras/computed-fields/add/")
+    page.locator("#field-label").fill("Trial")
+    page.locator("#field-content_type").select_option("tenancy.tenant")
+    page.locator("#field-template").fill("{{ obj.nmae }}")
+    part = page.locator("#part-try")
+    part.get_by_role("button", name="Try it").click()
+    part.locator("mark").wait_for()
+    assert "Line 1: tenant has no attribute 'nmae'. Did you mean 'name'?" in part.inner_text()
+    page.locator("#field-template").fill("Hello {{ obj.name }}")
+    part.get_by_label("Find another").fill("Trial 1")
+    part.get_by_label("Find another").press("Enter")
+    part.get_by_text("Hello Trial 1").wait_for()
+    assert page.url.endswith("/extras/computed-fields/add/")
+    assert page.locator("#field-label").input_value() == "Trial"
+    assert demo_service.api.get("/api/extras/computed-fields/", {"label": "Trial"})["count"] == 0
+
+
+def test_the_input_of_a_colour_tells_none_from_black(page: Any) -> None:
+    page.goto("/extras/tags/add/")
+    text, picker = page.locator("#field-color"), page.get_by_label("Choose a colour")
+    shown = []
+    for value in ("", "000000", "aa00", "aa0000"):
+        text.fill(value)
+        shown.append((picker.input_value(), "unset" in (picker.get_attribute("class") or "")))
+    assert shown == [("#000000", True), ("#000000", False), ("#000000", True), ("#aa0000", False)]
+    picker.fill("#00ff00")
+    assert text.input_value() == "#00ff00"

@@ -15,11 +15,11 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
+from netinv_admin import migrate
 from netinv_admin.commands import cli as command_line
 from netinv_core import environment as environments
 from netinv_core.auth import crypto
 from netinv_core.auth.models import User
-from netinv_core.db import migrate
 from netinv_core.db.engine import engine_from
 from netinv_core.environment import Environment
 from netinv_core.main import registry_for
@@ -29,7 +29,7 @@ from tests.support.contract import every
 
 pytestmark = pytest.mark.any_database
 SECRET, OTHER_SECRET = "a random text of more than 32 characters", "another text of more than 32 characters"
-WITHOUT_INI = {"webhook-listener"}
+WITHOUT_INI = {"webhook-listener", "deploy", "mcp", "new"}
 LOGGING = "[loggers]\nkeys = root\n[handlers]\nkeys =\n[formatters]\nkeys =\n[logger_root]\nhandlers =\n"
 
 
@@ -46,6 +46,7 @@ def leaves(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tu
 
 
 COMMANDS = dict(leaves(command_line.cli))
+del COMMANDS["jobs", "check"]  # it reads files of jobs alone, without settings
 
 
 OPTIONS = {  # beyond those that the commands declare as required
@@ -53,6 +54,7 @@ OPTIONS = {  # beyond those that the commands declare as required
     ("permission", "create"): ["--all-types"],
     ("plan",): ["--user", "someone"],
     ("secret", "rotate"): ["--discard-unreadable"],
+    ("upgrade",): ["--no-backup"],
     ("webhooks", "retry"): ["--all"],
     ("webhooks", "replay"): ["--after", "1h"],
 }
@@ -152,7 +154,7 @@ def closed_port() -> Iterator[int]:
 
 
 WITHOUT_DATABASE = {("rules",), ("openapi",), ("restore",)}  # `restore` reads its file first
-NEED_NO_MIGRATIONS = {("migrate",), *WITHOUT_DATABASE}
+NEED_NO_MIGRATIONS = {("migrate",), ("upgrade",), *WITHOUT_DATABASE}
 ONE = ("user", "list")
 INI = {"no sections": "netinv.secret = x\n", "no application": "[other]\nx = 1\n", "binary": bytes(range(256))}
 
@@ -168,6 +170,22 @@ def test_a_broken_ini_file(run: Callable[..., Result], kind: str) -> None:
         result = run(words, INI[kind])
         assert_readable(result)
         assert "x.ini cannot be read" in result.output
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("netinv.secret = hush%hush", "netinv.secret in [app:main] has a single %, which is written as %%"),
+        ("netinv.secret = hush%(none)s", "netinv.secret in [app:main] refers to %(none)s, which is not set"),
+        ("netinv.secret = %(netinv.secret)s", "netinv.secret in [app:main] refers to itself"),
+        ("hush", "line 3 has no name = value"),
+        ("netinv.secret = hush\nnetinv.secret = hush", "netinv.secret"),
+    ],
+)
+def test_a_mistake_in_an_ini_file_is_told_without_its_value(run: Callable[..., Result], lines: str, told: str) -> None:
+    result = run(ONE, f"[app:main]\nuse = egg:netinv-core\n{lines}\n{LOGGING}")
+    assert_readable(result)
+    assert told in result.output and "hush" not in result.output
 
 
 @each(0)
@@ -237,7 +255,10 @@ def test_a_database_without_tables(run: Callable[..., Result], tmp_path: Path, w
 
 @each(4)
 def test_another_secret(run: Callable[..., Result], tmp_path: Path, encrypted: Path, words: tuple[str, ...]) -> None:
-    if words in NEED_NO_MIGRATIONS | {("secret", "rotate")}:
+    if words in NEED_NO_MIGRATIONS - {("upgrade",)} | {
+        ("secret", "rotate"),
+        ("backup",),
+    }:  # a backup is made and marked
         return
     shutil.copy(encrypted, tmp_path / "copy.sqlite")
     database_url = f"sqlite:///{tmp_path / 'copy.sqlite'}"
@@ -284,7 +305,7 @@ def test_an_inactive_account(run: Callable[..., Result], database_url: str, word
 def test_a_worker_with_a_queue_of_no_known_kind(run: Callable[..., Result]) -> None:
     result = run(("worker",), queue_url="amqp://127.0.0.1/")
     assert_readable(result)
-    assert "netinv.queue_url must be redis://" in result.output
+    assert "expected: the address of the queue, redis://" in result.output
 
 
 def test_the_traceback_is_shown_on_demand(run: Callable[..., Result], tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
+from netinv_admin import migrate
 from netinv_admin.commands.cli import cli
-from netinv_core.db import migrate
 from netinv_core.importing.dump import Dump
 from netinv_core.tasks import queue as task_queue
 from netinv_extras.git.worker import sync_now
@@ -73,6 +73,19 @@ def test_a_package_attaches_to_the_resources_of_another(service: Service) -> Non
     assert {item["id"] for item in reader.api.get(TENANTS)["results"]} == {made["id"], other["id"]}
 
 
+def test_a_package_guards_changes(service: Service) -> None:
+    guest, api = sys.modules["netinv_guest"], service.api
+    locked, sealed = (api.post(TENANTS, {"name": f"{service.unique()} {word}"}) for word in ("locked", "sealed"))
+    assert api.patch(f"{TENANTS}{locked['id']}/", {"description": "x"}, status=403)["detail"] == "The tenant is locked."
+    api.delete(f"{TENANTS}{locked['id']}/", status=403)
+    api.patch(f"{TENANTS}{sealed['id']}/", {"description": "x"})
+    assert {str(key) for key in guest.looked_at} == {locked["id"], sealed["id"]}
+    records = api.get("/api/extras/object-changes/", {"changed_object_id": sealed["id"], "include": "bypassed"})[
+        "results"
+    ]
+    assert [record["bypassed"] for record in records] == ["the seal", None]
+
+
 def test_a_package_names_statuses_that_keep_their_slug(service: Service) -> None:
     statuses = "/api/extras/statuses/"
     made = service.api.post(statuses, {"name": "At home", "slug": "at-home", "content_types": ["dcim.site"]})
@@ -95,7 +108,7 @@ def test_a_package_names_members_of_documents_for_constraints(service: Service) 
 
 def test_a_package_gives_graphql_fields_of_its_own(service: Service) -> None:
     api = service.api
-    made = api.post(TENANTS, {"name": f"Loud {uuid.uuid4()}"})
+    made = api.post(TENANTS, {"name": f"Loud {service.unique()}"})
     assert "whisper" not in made
     answer = api.post(
         "/api/graphql/",
@@ -239,6 +252,12 @@ def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(ser
     assert service.api.get("/api/plugins/")["guest"] == "http://localhost/api/plugins/guest/"
 
 
+def test_a_package_joins_columns_of_tables(service: Service) -> None:
+    word, sent = service.unique(), {"Content-Type": "text/csv"}
+    made = service.api.send("POST", TENANTS, f"first,last\n{word},Smith\n".encode(), headers=sent, status=201).json
+    assert made[0]["name"] == f"{word} Smith"
+
+
 def test_a_package_is_told_of_changes_in_their_transaction(service: Service) -> None:
     api, word, told = service.api, service.unique(), sys.modules["netinv_guest"].recorded
     told.clear()
@@ -253,6 +272,20 @@ def test_a_package_is_told_of_changes_in_their_transaction(service: Service) -> 
     ]
     assert api.post(TENANTS, {"name": f"{word} forbidden"}, status=400) == {"name": ["It is forbidden."]}
     assert api.get(TENANTS, {"name__ic": word})["count"] == 0
+
+
+def test_a_package_is_told_of_undos(service: Service) -> None:
+    api, word, told = service.api, service.unique(), sys.modules["netinv_guest"].reverted
+    made = api.post(TENANTS, {"name": word})
+    api.patch(made["url"], {"name": f"{word} b"})
+    log = "/api/extras/object-changes/"
+    changed = api.get(log, {"changed_object_id": made["id"], "action": "update"})["results"][0]
+    api.post(f"{log}{changed['id']}/revert/", {}, status=200)
+    assert told[-1] == (uuid.UUID(made["id"]), word, f"{word} b")
+    api.patch(made["url"], {"name": f"{word} c"})
+    count = len(told)
+    api.post(f"{log}{changed['id']}/revert/", {}, status=409)
+    assert len(told) == count
 
 
 def test_a_package_writes_rows_along_with_the_records_of_changes(
@@ -330,7 +363,7 @@ def test_a_package_adds_commands_to_the_command_line_and_takes_none_away() -> No
 
 def test_a_package_that_does_not_load_is_reported_and_the_rest_is_served(installed: Callable[[str], Service]) -> None:
     service = installed("broken")
-    reason = "ImportError: no module named tomorrow"
+    reason = "ImportError: no module named tomorrow (netinv_broken.py, line 3)"
     assert service.api.get("/api/status/")["broken-packages"]["broken"] == reason
     (listed,) = [item for item in service.api.get("/api/plugins/installed-plugins/") if item["name"] == "broken"]
     assert (listed["status"], listed["reason"]) == ("broken", reason)

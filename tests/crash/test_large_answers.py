@@ -14,6 +14,7 @@ from tests.support.databases import migrated_database, new_queue_url
 pytestmark = pytest.mark.crash
 MEMORY = 1 << 30  # bytes of address space beyond what the service has when it starts
 PORTS, DEVICES, CONTEXT = 58, 400, 4_000_000
+CHANGES, TEXT = 80, 8_000_000  # their states are stored compressed
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,9 @@ def installation(tmp_path_factory: pytest.TempPathFactory, database_template: st
         api.post("/api/dcim/interfaces/", ports)
         api.post("/api/dcim/devices/", [{"name": unique(), **plant.hardware} for _ in range(DEVICES)])
         api.post("/api/extras/config-contexts/", {"name": unique(), "data": {"text": "x" * CONTEXT}})
+        site = api.post("/api/dcim/sites/", {"name": "changed", "status": "active"})
+        for number in range(CHANGES):
+            api.patch(site["url"], {"comments": f"{number} {'x' * TEXT}"})
         yield found
 
 
@@ -64,6 +68,20 @@ def test_a_service_with_little_memory_refuses_large_answers(installation: Instal
     for method, path, body in requests:
         answer = installation.ask(method, path, body, status=413)
         assert "netinv.max_answer_" in answer["detail"], (path, body)
+    assert service.poll() is None
+    assert installation.ask("GET", "/api/dcim/interfaces/?limit=1", status=200)["count"] == PORTS
+    installation.kill(service)
+
+
+def test_a_service_with_little_memory_refuses_large_histories(installation: Installation) -> None:
+    """Change records are compressed: those of large texts take thousands of times their space when they are read."""
+    service = installation.service(memory=MEMORY)
+    changes = "/api/extras/object-changes/"
+    (site,) = installation.ask("GET", "/api/dcim/sites/?name=changed&fields=id", status=200)["results"]
+    paths = [f"/api/dcim/sites/{site['id']}/history/", changes, f"{changes}feed/"]
+    for path in paths:  # one time after the other, as nothing of a refused answer stays in memory
+        answer = installation.ask("GET", f"{path}?limit=1000", status=413)
+        assert "netinv.max_answer_size" in answer["detail"], path
     assert service.poll() is None
     assert installation.ask("GET", "/api/dcim/interfaces/?limit=1", status=200)["count"] == PORTS
     installation.kill(service)

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner, Result
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.environment import Environment
-from netinv_dcim.commands import device_types
 from netinv_dcim.device_type_library import yaml_reader
 from netinv_dcim.device_type_library.importer import CHUNK
 from netinv_testing import Api, Service
+from tests.support.device_type_files import (
+    MAKERS,
+    TYPES,
+    Library,
+    counts,
+    environment,
+    found,
+    library,
+    run,
+    templates,
+)
 from tests.support.images import png
 
 pytestmark = pytest.mark.any_database  # files and their documents
 
-TYPES = "/api/dcim/device-types/"
-MAKERS = "/api/dcim/manufacturers/"
+FIXTURES = (environment, found, library, run)
 MORE = """
 console-ports:
   - {name: con0, type: rj-45, label: CON}
@@ -43,104 +50,6 @@ rear-ports:
 device-bays:
   - {name: bay1, label: B1}
 """
-
-
-class Library:
-    """A checkout of a library, with manufacturers that nothing else in the database has."""
-
-    def __init__(self, root: Path, word: str) -> None:
-        self.root = root
-        self.maker = f"Maker {word}"
-
-    def add(self, model: str, more: str = "", **fields: Any) -> Path:
-        """Writes the file of a type; ``more`` is what follows the fields."""
-        fields = {
-            "manufacturer": self.maker,
-            "model": model,
-            "slug": f"{self.maker}-{model}".lower().replace(" ", "-"),
-            **fields,
-        }
-        lines = [f"{name}: {value}" for name, value in fields.items() if value is not None]
-        return self.write(f"device-types/{self.maker}/{model}.yaml", "\n".join(["---", *lines, more]).encode())
-
-    def write(self, name: str, content: bytes) -> Path:
-        """Writes any file."""
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        return path
-
-
-@pytest.fixture
-def library(tmp_path: Path, unique: Any) -> Library:
-    """A library without files."""
-    found = Library(tmp_path / "library", unique())
-    found.root.mkdir()
-    return found
-
-
-@pytest.fixture(scope="module")
-def environment(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
-    """The environment of the command."""
-    folder = tmp_path_factory.mktemp("command")
-    ini = folder / "netinv.ini"
-    url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    media = f"netinv.media_root = {folder / 'media'}\n"
-    ini.write_text(
-        f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n{media}"
-    )
-    environment = Environment(str(ini))
-    yield environment
-    environment.engine.dispose()
-
-
-@pytest.fixture
-def run(service: Service, environment: Environment, library: Library) -> Any:
-    """``run(path, option, …)``: what the command answers; the whole library without a path."""
-
-    def invoke(path: Path | None = None, *options: str, user: str = "", status: int = 0) -> str:
-        words = [str(path or library.root), "--user", user or service.admin.username, *options]
-        done: Result = CliRunner(env={"COLUMNS": "200"}).invoke(
-            device_types, words, obj=environment, catch_exceptions=False
-        )
-        assert done.exit_code == status, done.output
-        return done.output
-
-    return invoke
-
-
-@pytest.fixture
-def found(api: Api, library: Library) -> Any:
-    """``found(model)``: the one type of this model."""
-
-    def get(model: str) -> Any:
-        (only,) = [
-            shown
-            for shown in api.get(TYPES, {"model": model})["results"]
-            if shown["manufacturer"]["name"] == library.maker
-        ]
-        return only
-
-    return get
-
-
-def templates(api: Api, kind: str, device_type: Any) -> list[Any]:
-    """The templates of a kind that a type has."""
-    shown: list[Any] = api.get(f"/api/dcim/{kind}-templates/", {"devicetype_id": device_type["id"], "limit": 0})[
-        "results"
-    ]
-    return shown
-
-
-def counts(output: str, label: str) -> dict[str, int]:
-    """Numbers of a model in the printed table, by outcome."""
-    rows = [
-        [cell.strip() for cell in line.strip("│┃").replace("┃", "│").split("│")]
-        for line in output.splitlines()
-        if "│" in line or "┃" in line
-    ]
-    names, values = rows[0], next(row for row in rows if row[0] == label)
-    return {name: int(value) for name, value in zip(names[1:], values[1:], strict=True) if value != "·"}
 
 
 def test_a_type_has_what_its_file_says(library: Library, run: Any, api: Api, found: Any) -> None:
@@ -256,17 +165,10 @@ def test_one_manufacturer_is_made_for_all_that_name_it(library: Library, run: An
     assert counts(output, "dcim.devicetype") == {"created": CHUNK + 5, "objects": CHUNK + 5}
 
 
-def test_what_has_no_place_here_is_left_out_and_counted_by_files(library: Library, run: Any) -> None:
-    ports = "".join(f"\n  - {{name: e{n}, type: virtual, poe_mode: pse}}" for n in (1, 2))
-    library.add(
-        "one", f"module-bays:\n  - {{name: m1}}\ninventory-items: []\ninterfaces:{ports}", airflow="passive", weight=5.5
-    )
-    library.add("two", airflow="passive", front_image="true", rear_image="false")
+def test_a_picture_that_is_stated_and_missing_is_counted(library: Library, run: Any) -> None:
+    library.add("two", "inventory-items: []", front_image="true", rear_image="false")
     output = run()
-    assert "left out  dcim.devicetype: airflow of 2 files, no such field here" in output
-    assert "left out  dcim.devicetype: module-bays of 1 files, no such field here" in output
-    assert "left out  dcim.interfacetemplate: poe_mode of 1 files, no such field here" in output
-    assert "left out  dcim.devicetype: front_image of 1 files, the library has no such file" in output
+    assert "left out  dcim.devicetype: front_image of 1 values, the library has no such file" in output
     assert "inventory-items" not in output and "rear_image" not in output
 
 
@@ -278,7 +180,7 @@ def test_a_component_that_is_wrong_is_refused_and_the_rest_imported(
         """
 interfaces:
   - {name: good, type: 1000base-t}
-  - {name: newer, type: 1000base-lx}
+  - {name: newer, type: 1000base-t, mgmt_only: perhaps}
   - {type: 1000base-t}
   - nothing
   - {name: good, type: virtual}
@@ -300,16 +202,16 @@ device-bays:
     output = run(status=1)
     name = path.relative_to(library.root)
     for line in (
-        f"dcim.interfacetemplate {name}: newer: type: 1000base-lx is not a valid choice.",
+        f"dcim.interfacetemplate {name}: newer: line 8: mgmt_only is perhaps: Must be a valid boolean.",
         f"dcim.interfacetemplate {name}: interfaces 3, line 9: a mapping with a name is expected",
         f"dcim.interfacetemplate {name}: interfaces 4: a mapping with a name is expected",
         f"dcim.interfacetemplate {name}: interfaces 5, line 11: good is there twice",
-        f"dcim.powerporttemplate {name}: psu: maximum_draw is 1.5: A valid integer is required.",
-        f"dcim.poweroutlettemplate {name}: out1: power_port: psu9 is not in the file",
-        f"dcim.poweroutlettemplate {name}: out2: power_port: psu was refused",
-        f"dcim.frontporttemplate {name}: front1: Invalid rear port position (3); rear port rear has only 2 positions",
-        f"dcim.frontporttemplate {name}: front3: type: a single value is expected",
-        f'dcim.devicebaytemplate {name}: bay: Subdevice role of device type (switch) must be set to "parent" to allow device bays.',
+        f"dcim.powerporttemplate {name}: psu: line 13: maximum_draw is 1.5: A valid integer is required.",
+        f"dcim.poweroutlettemplate {name}: out1: line 15: power_port: psu9 is not in the file",
+        f"dcim.poweroutlettemplate {name}: out2: line 16: power_port: psu was refused",
+        f"dcim.frontporttemplate {name}: front1: line 20: Invalid rear port position (3); rear port rear has only 2 positions",
+        f"dcim.frontporttemplate {name}: front3: line 22: type: a single value is expected",
+        f'dcim.devicebaytemplate {name}: bay: line 24: Subdevice role of device type (switch) must be set to "parent" to allow device bays.',
     ):
         assert f"refused   {line}\n" in output
     assert counts(output, "all") == {"created": 5, "refused": 10, "objects": 15}
@@ -326,11 +228,11 @@ device-bays:
         (b"", "a mapping is expected"),
         (b"text", "a mapping is expected"),
         (b"model: m\n", "manufacturer: This field is required."),
-        (b"manufacturer: A\nmodel:\n", "model: This field is required."),
-        (b"manufacturer: [A]\nmodel: m\n", "manufacturer: a name is expected"),
-        (b"manufacturer: A\nmodel: m\nu_height: 0.5\n", "u_height is 0.5: A valid integer is required."),
-        (b"manufacturer: A\nmodel: m\nsubdevice_role: aunt\n", "subdevice_role: aunt is not a valid choice."),
-        (b"manufacturer: A\nmodel: m\ninterfaces: {a: 1}\n", "interfaces: a list is expected"),
+        (b"manufacturer: A\nmodel:\n", "line 2: model: This field is required."),
+        (b"manufacturer: [A]\nmodel: m\n", "line 1: manufacturer: a name is expected"),
+        (b"manufacturer: A\nmodel: m\nu_height: 1u\n", "line 3: u_height is 1u: A valid integer is required."),
+        (b"manufacturer: A\nmodel: m\nsubdevice_role: aunt\n", "line 3: subdevice_role: aunt is not a valid choice."),
+        (b"manufacturer: A\nmodel: m\ninterfaces: {a: 1}\n", "line 3: interfaces: a list is expected"),
         (b"manufacturer: A\nmodel: m\nmodel: n\n", "line 3: model is there twice"),
         (b"manufacturer: A\nmodel: \xff\n", "it is not UTF-8: byte 24"),
         (b"manufacturer: A\nmodel: \x07\n", "line 2: control characters are not allowed"),
@@ -384,7 +286,7 @@ def test_types_that_the_rules_refuse_take_their_components_along(library: Librar
     output = run(status=1)
     assert "skipped   2 objects of dcim.interfacetemplate: the device type they belong to was refused" in output
     assert (
-        f"refused   dcim.devicetype device-types/{library.maker}/one.yaml: u_height: Child device types must be 0U."
+        f"refused   dcim.devicetype device-types/{library.maker}/one.yaml: line 5: u_height: Child device types must be 0U."
         in output
     )
     assert "/two.yaml: The fields manufacturer, slug must make a unique set." in output
@@ -432,7 +334,10 @@ def test_permissions_of_the_importing_user_apply(library: Library, run: Any, mak
     output = run(user=user.username, status=1)
     assert counts(output, "dcim.devicetype") == {"created": 1, "objects": 1}
     name = path.relative_to(library.root)
-    assert f"refused   dcim.interfacetemplate {name}: e1: You do not have permission to perform this action." in output
+    assert (
+        f"refused   dcim.interfacetemplate {name}: e1: line 6: You do not have permission to perform this action."
+        in output
+    )
     assert "no user is called 'nobody'" in run(user="nobody", status=1)
 
 

@@ -53,7 +53,7 @@ def test_devices_in_the_drawing_of_a_rack_are_links_for_those_who_may_view_them(
             for item in page.select("map")
         }
 
-    low, high = (devices[1]["id"], "33,183,153,227"), (devices[0]["id"], "33,7,153,51")
+    low, high = (devices[1]["id"], "33,183,253,227"), (devices[0]["id"], "33,7,253,51")
     assert areas(browser) == {"rack-front": [low, high], "rack-rear": [high]}
     user = make_user(("view", "dcim.rack"), password=PASSWORD)
     service.permit("view", "dcim.device", {"id": low[0]}, users=[user.id])
@@ -68,4 +68,4 @@ def test_a_port_can_be_connected_and_traced(browser: Browser, api: Api, unique: 
     plant.cable(near, far)
     page = browser.get(f"{path}trace/")
     assert f"/dcim/interfaces/{far.id}/" in page.links()
-    assert "The far end is reached." in page.words
+    assert "The path is complete: 1 cable." in page.words

@@ -110,7 +110,7 @@ def test_power_is_what_ports_on_the_feeds_draw(browser: Browser, api: Api, room:
         sides |= {"termination_b_type": b_type, "termination_b_id": b_id}
         api.post("/api/dcim/cables/", {**sides, "status": "connected"})
     labels = [meter["aria-label"] for meter in browser.get(room.path).html.select(".share meter")]
-    assert labels[1:] == ["Power: 550 of 2000 W"]
+    assert labels[1:] == ["Power: 550 of 2,000 W"]
 
 
 def test_hidden_devices_feeds_and_reservations_are_not_named(

@@ -116,6 +116,21 @@ def test_the_form_of_the_chosen_device_adds_a_move(browser: Browser, room: Room)
     assert drawn(form.submit(status=303).follow()) == {}
 
 
+def test_the_form_of_the_chosen_device_begins_with_its_place(browser: Browser, room: Room) -> None:
+    room.rack()
+    rack, other = room.rack(), room.rack()
+    device, waiting = room.device(rack, 4), room.device(rack, None)
+
+    def place(path: str) -> tuple[str, str, str]:
+        forms = browser.get(f"{room.path}&_plan=1{path}").forms.values()
+        form = next(form for form in forms if "_unit" in form.fields)
+        return form["_rack"].value, form["_unit"].value, form["_to"].value
+
+    assert place(f"&_select={device['id']}") == (rack["id"], "4", "front")
+    assert place(f"&_select={device['id']}{move(device, other, 7, 'rear')}") == (other["id"], "7", "rear")
+    assert place(f"&_select={waiting['id']}") == (rack["id"], "", "front")
+
+
 def test_power_that_moves_with_a_device_is_counted(browser: Browser, api: Api, room: Room, unique: Any) -> None:
     first, second = room.rack(), room.rack()
     panel = api.post("/api/dcim/power-panels/", {"name": unique(), "site": room.site["id"]})["id"]

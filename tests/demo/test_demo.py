@@ -17,8 +17,8 @@ from netinv_core.environment import Environment
 from netinv_demo import generator
 from netinv_demo.commands import demo
 from netinv_demo.company import SITES
-from netinv_demo.plan import Site
-from netinv_demo.size import MAX_DEVICES, MIN_DEVICES, Size
+from netinv_demo.plan import PlannedSite
+from netinv_demo.size import MAX_DEVICES, MIN_DEVICES, DemoSize
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner
 from netinv_testing import Api, Service
@@ -294,8 +294,8 @@ def test_the_job_loads_it_and_logs_its_stages(fresh: Service) -> None:
 
 def planned(devices: int, seed: int) -> Any:
     """Returns the plan for a number of devices."""
-    sites = [Site(profile, number) for number, profile in enumerate(SITES, 1)]
-    return generator.make_plan(sites, Size.for_devices(devices), random.Random(seed))
+    sites = [PlannedSite(profile, number) for number, profile in enumerate(SITES, 1)]
+    return generator.make_plan(sites, DemoSize.for_devices(devices), random.Random(seed))
 
 
 @pytest.mark.any_database
@@ -303,7 +303,7 @@ def planned(devices: int, seed: int) -> Any:
 def test_a_plan_has_exactly_the_devices_that_were_asked_for(devices: int) -> None:
     plan = planned(devices, 1)
     names = collections.Counter(device.name for device in plan.devices)
-    assert (names.total(), len(names), len(list(plan.racks))) == (devices, devices, Size.for_devices(devices).racks)
+    assert (names.total(), len(names), len(list(plan.racks))) == (devices, devices, DemoSize.for_devices(devices).racks)
 
 
 @pytest.mark.any_database
@@ -326,3 +326,12 @@ def test_it_is_refused_where_a_feature_is_disabled_whose_objects_it_has(fresh: S
         generator.check_empty(uow)
     shown = ["Load the demo inventory" in Browser(each, each.admin).get("/").words for each in (fresh, without)]
     assert shown == [True, False]
+
+
+def test_ports_that_are_connected_and_virtual_machines_have_mac_addresses(inventory: Api) -> None:
+    ports = every(inventory, "dcim/interfaces", {"cabled": "true"})
+    connected = [port for port in ports if port["cable_peer_type"] == "dcim.interface"]
+    machines = every(inventory, "virtualization/interfaces")
+    addresses = [item["mac_address"] for item in [*connected, *machines]]
+    assert None not in addresses
+    assert len(set(addresses)) == len(addresses) > 100

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from netinv_core.db import migrate
+from netinv_admin import migrate
 from netinv_core.models.columns import column_info
 from netinv_extras.statuses import Status, status_types
 from netinv_testing import Service

@@ -96,6 +96,19 @@ def test_computed_fields_are_rendered_after_the_page(
     assert facts_of(panel_of(browser, site, "computed-fields"))[label] == f"{site['name']}.example.com"
 
 
+def test_who_may_change_computed_fields_sees_why_one_has_its_fallback(
+    service: Service, browser: Browser, make_site: Any, made: Any, unique: Unique, make_user: MakeUser
+) -> None:
+    site, label = make_site(), unique()
+    body = {"label": label, "content_type": "dcim.site", "template": "{{ obj.nmae }}", "fallback_value": "none"}
+    made("computed-fields", {**body, "slug": label.replace("-", "_")})
+    facts = facts_of(panel_of(browser, site, "computed-fields"))
+    assert facts[label] == "none"
+    assert facts[f"{label}: error"] == "Line 1: site has no attribute 'nmae'. Did you mean 'name'?"
+    viewer = Browser(service, make_user(("view", "dcim.site"), password=PASSWORD))
+    assert f"{label}: error" not in facts_of(panel_of(viewer, site, "computed-fields"))
+
+
 def test_relationships_are_links_on_both_sides(
     service: Service, browser: Browser, make_site: Any, made: Any, unique: Unique
 ) -> None:
@@ -230,7 +243,7 @@ def test_the_members_of_a_dynamic_group_are_a_tab_of_it(browser: Browser, make: 
     assert browser.get(path.removesuffix("members/")).html.find("a", href=path).text.strip() == "Members"
     page = browser.get(path, status=200).html
     rows = page.select("#results tbody th")
-    assert [link["href"] for link in page.select("#list .actions a")] == [f"/api{path}"]
+    assert page.find("a", string="API", href=f"/api{path}") is not None
     assert sorted(row.text for row in rows) == sorted(names[:2])
 
 
@@ -249,7 +262,7 @@ def test_groups_that_are_not_evaluated_are_told(
 def test_groups_that_the_database_cannot_evaluate_hide_no_others(
     browser: Browser, make: Any, made: Any, unique: Unique
 ) -> None:
-    description, others = unique(), [f"zz{number}" for number in range(1500)]
+    description, others = unique(), [f"zz{number}" for number in range(500)]
     item = make(ROLES, description=description)
     names = [unique() for _ in range(3)]
     met = {"description": [description]}

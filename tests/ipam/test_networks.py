@@ -13,7 +13,7 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 WRITTEN = ("10.0.0.0/24", "10.0.0.0/25", "10.0.0.128/25", "2001:db8::/64")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def vrf(service: Service) -> str:
     """The id of a VRF with four prefixes and two addresses."""
     key: str = service.api.post("/api/ipam/vrfs/", {"name": service.unique()})["id"]
@@ -152,3 +152,9 @@ def test_duplicates_in_the_global_table_are_a_setting(api: Api, configured: Any,
             api.post(path, {name: text, "status": "active"})
             refused = api.send("POST", path, {name: text, "status": "active"}, status=400 if unique_globally else 201)
             assert not unique_globally or list(refused.json) == [name]
+
+
+def test_a_service_has_no_more_ports_than_there_are(api: Api) -> None:
+    """The list is refused before its items are looked at."""
+    refused = api.post("/api/ipam/services/", {"name": "x", "protocol": "tcp", "ports": ["x"] * 65536}, status=400)
+    assert refused["ports"] == ["There are only 65535 ports."]

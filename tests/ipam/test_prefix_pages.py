@@ -8,6 +8,8 @@ from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
+WHOLE = {"_show": "all"}  # the page with the parts that are loaded after it
+
 
 def prefix_of(api: Api, unique: Unique, **fields: Any) -> Any:
     """A new prefix of 64 addresses in a VRF of its own."""
@@ -18,7 +20,7 @@ def prefix_of(api: Api, unique: Unique, **fields: Any) -> Any:
 def test_the_page_of_a_prefix_allocates_the_next_address(browser: Browser, api: Api, unique: Unique) -> None:
     prefix = prefix_of(api, unique)
     api.post("/api/ipam/ip-addresses/", {"address": "10.9.0.1/26", "status": "active", "vrf": prefix["vrf"]["id"]})
-    page = browser.get(f"/ipam/prefixes/{prefix['id']}/")
+    page = browser.get(f"/ipam/prefixes/{prefix['id']}/", WHOLE)
     assert "Next address 10.9.0.2/26" in page.words
     answer = page.form(f"/ipam/prefixes/{prefix['id']}/allocate/").submit()
     form = answer.follow().form()
@@ -26,10 +28,26 @@ def test_the_page_of_a_prefix_allocates_the_next_address(browser: Browser, api: 
     assert api.get("/api/ipam/ip-addresses/", {"vrf_id": prefix["vrf"]["id"]})["count"] == 2
 
 
+def test_the_page_of_a_prefix_leads_with_its_space_and_the_facts_follow(
+    browser: Browser, api: Api, unique: Unique
+) -> None:
+    prefix = prefix_of(api, unique, role=api.post("/api/ipam/roles/", {"name": unique(), "slug": unique()})["id"])
+    api.post("/api/ipam/prefixes/", {"prefix": "10.9.0.0/28", "status": "active", "vrf": prefix["vrf"]["id"]})
+    page = browser.get(f"/ipam/prefixes/{prefix['id']}/", WHOLE)
+    assert [title.text for title in page.html.select(".detail h2")][:6] == [
+        "Utilization",
+        "Free space",
+        "Child prefixes",
+        "Map",
+        "Addresses",
+        "Prefix",
+    ]
+
+
 def test_a_full_prefix_says_so(browser: Browser, api: Api, unique: Unique) -> None:
     prefix = prefix_of(api, unique, prefix="10.9.0.0/32")
     api.post("/api/ipam/ip-addresses/", {"address": "10.9.0.0/32", "status": "active", "vrf": prefix["vrf"]["id"]})
-    assert "No address is free." in browser.get(f"/ipam/prefixes/{prefix['id']}/").words
+    assert "No address is free." in browser.get(f"/ipam/prefixes/{prefix['id']}/", WHOLE).words
     answer = browser.post(f"/ipam/prefixes/{prefix['id']}/allocate/")
     assert "No address is free." in answer.follow().words
 
@@ -39,7 +57,7 @@ def test_allocation_needs_the_permission_to_add_addresses(service: Service, api:
     reader = service.user(("view", ["ipam.prefix", "ipam.ipaddress"]), password=PASSWORD)
     browser = Browser(service, reader)
     path = f"/ipam/prefixes/{prefix['id']}/"
-    assert not [form for form in browser.get(path).forms.values() if "allocate" in form.action and form.fields]
+    assert not [form for form in browser.get(path, WHOLE).forms.values() if "allocate" in form.action and form.fields]
     browser.post(f"{path}allocate/").follow()
     assert api.get("/api/ipam/ip-addresses/", {"vrf_id": prefix["vrf"]["id"]})["count"] == 0
 

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_testing import Service, Unique
 from tests.ldap.slapd import GROUPS, PEOPLE, SERVICE, SERVICE_PASSWORD, Directory
+from tests.support.sign_in import sign_in_limits
 
 pytestmark = [pytest.mark.directory, pytest.mark.any_database]
 TOKENS = "/api/users/tokens/"
@@ -96,7 +97,7 @@ def test_a_password_of_the_directory_gets_a_token(service: Service, directory: D
 def test_spellings_of_one_entry_share_their_attempts(service: Service, directory: Directory, unique: Unique) -> None:
     name = unique()
     directory.person(name, PASSWORD)
-    with service.configured(sign_in_failures_pair=3, sign_in_window=86400.0):
+    with sign_in_limits(service, sign_in_failures_pair=3, sign_in_window=86400.0):
         for spelling in (name, f" {name.upper()}", f"{name}  "):
             assert provision(service, spelling, "wrong") == WRONG
         for spelling in (name, f"  {name} ", name.upper()):
@@ -187,7 +188,7 @@ def test_active_directory_finds_groups_in_groups_by_its_rule(
 
 def test_an_account_of_netinv_is_not_taken_over(service: Service, directory: Directory, unique: Unique) -> None:
     name = unique()
-    service.api.post("/api/users/users/", {"username": name, "password": "a local password"})
+    service.api.post("/api/users/users/", {"username": name, "password": "kestrel over 40 harbours"})
     directory.person(name, PASSWORD)
     assert provision(service, name) == WRONG
 

@@ -240,7 +240,7 @@ def test_groups_are_those_of_the_claim_at_every_sign_in(
 def test_an_existing_account_is_linked_only_where_the_setting_allows_it(
     provider: Provider, service: Service, browser: Browser
 ) -> None:
-    service.api.post("/api/users/users/", {"username": "eve", "password": "a local password"})
+    service.api.post("/api/users/users/", {"username": "eve", "password": "kestrel over 40 harbours"})
     page = browser.sign_in("eve", status=403)
     assert "exists already" in page.text and not browser.is_signed_in()
     provider.say({})

@@ -126,7 +126,7 @@ class Site:
         return {key: (leads_to and leads_to.id, reachable) for key, (_, leads_to, reachable) in walks.items()}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(service: Service) -> Site:
     """Six interfaces, panels, two circuits and the only side of a third one; no cables."""
     plant = Plant(service.api, service.unique)

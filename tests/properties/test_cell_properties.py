@@ -10,7 +10,8 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from netinv_core.tabular import cells, delimited, yaml_documents
+from netinv_core.tabular import cells
+from netinv_tabular import delimited, yaml_documents
 
 pytestmark = pytest.mark.any_database
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))

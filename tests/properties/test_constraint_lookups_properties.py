@@ -20,7 +20,7 @@ TEXTS = ["", "a", "A", "aB%", "b_", "Ä\\"]
 FIELDS = ("asn", "latitude", "description", "id", "created", "last_updated")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sites(service: Service) -> Rows:
     """Sites with texts and numbers, some without."""
     word = service.unique()
@@ -43,7 +43,7 @@ def sites(service: Service) -> Rows:
     return Rows(SITES, {"facility": word}, service.api.post(SITES, bodies))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def limited(service: Service) -> Callable[[Any], Api]:
     """``limited(constraints)``: a client that may view the sites that meet these."""
     user = service.user()

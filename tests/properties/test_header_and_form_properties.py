@@ -81,7 +81,7 @@ texts = st.text(
 boundaries = st.text("abzAZ019'()+_,-./:=?", min_size=1, max_size=70)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def maker(service: Service) -> str:
     """The id of a manufacturer."""
     name = service.unique()

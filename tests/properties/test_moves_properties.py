@@ -115,7 +115,7 @@ class Populated:
         self.api.patch(f"{path}{owner}/", {"primary_ip4": key})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def population(service: Service) -> Population:
     """Two sites with their objects, and what they share."""
     made = Populated(service)
@@ -201,7 +201,7 @@ def broken_rules(uow: UnitOfWork, population: Population) -> Iterator[Broken]:
                 yield (label, number), errors
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def about_changes(service: Service, population: Population) -> set[tuple[str, int]]:
     """The rules that refuse the objects as they were created: they are about changes, not about states."""
     with service.unit_of_work() as uow:

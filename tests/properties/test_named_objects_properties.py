@@ -58,7 +58,7 @@ def chosen(ids: Sequence[str], numbers: Sequence[int]) -> list[str]:
     return [ids[number % len(ids)] for number in numbers]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def world(service: Service) -> World:
     """Sites and tenants with notes, notes on notes, associations, and the changes of all; some are deleted."""
     api, word = service.api, service.unique()

@@ -37,7 +37,7 @@ def created(service: Service, path: str, member: str, texts: list[str], *switche
     return Rows(path, {"vrf_id": vrf}, rows)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def prefixes(service: Service) -> Rows:
     """Networks of two versions, of all sizes, within each other."""
     networks = {
@@ -49,7 +49,7 @@ def prefixes(service: Service) -> Rows:
     return created(service, PREFIXES, "prefix", sorted(map(str, networks)), "is_pool")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def addresses(service: Service) -> Rows:
     """Hosts of two versions in networks of all sizes."""
     hosts = [network_at(version, offset, offset % 6) for version in (4, 6) for offset in range(32)]

@@ -81,7 +81,7 @@ class Shelf:
         }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shelf(service: Service) -> Shelf:
     """The sites of this module."""
     return Shelf(service)

@@ -18,7 +18,7 @@ TENANTS, FEED = "/api/tenancy/tenants/", "/api/extras/object-changes/feed/"
 COUNT = 23
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def group(service: Service) -> str:
     """A group of tenants whose names sort in another order than they are created in."""
     word = service.unique()

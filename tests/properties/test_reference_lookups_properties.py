@@ -17,7 +17,7 @@ from tests.support.rows import Row, Rows
 SITES, REGIONS, TENANTS = "/api/dcim/sites/", "/api/dcim/regions/", "/api/tenancy/tenants/"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def regions(service: Service) -> list[Row]:
     """A tree of six regions, parents before children."""
     word = service.unique()
@@ -32,7 +32,7 @@ def regions(service: Service) -> list[Row]:
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tenants(service: Service) -> list[Row]:
     """Three tenants, the last of which nothing belongs to."""
     word = service.unique()
@@ -42,7 +42,7 @@ def tenants(service: Service) -> list[Row]:
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sites(service: Service, regions: list[Row], tenants: list[Row]) -> Rows:
     """Sites with regions, tenants, statuses and numbers, some without."""
     word, rows = service.unique(), []

@@ -39,7 +39,7 @@ def texts() -> list[str]:
     return ["".join(choose.choices(ALPHABET, k=choose.randint(1, 6))).strip() for _ in range(60)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def rows(service: Service) -> Rows:
     """Sites whose descriptions are made of few characters, so that they resemble each other; one is blank."""
     word, known = (

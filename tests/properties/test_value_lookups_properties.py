@@ -21,7 +21,7 @@ LATITUDES = [None, "0", "-0.000001", "12.3", "12.345678", "-12.345678", "90", "9
 DATES = [None, "0001-01-01", "1999-12-31", "2000-01-01", "2000-02-29", "2024-12-31", "9999-12-31"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sites(service: Service) -> Rows:
     """Sites with numbers and coordinates, some without."""
     word = service.unique()
@@ -31,7 +31,7 @@ def sites(service: Service) -> Rows:
     return Rows(SITES, {"facility": word}, service.api.post(SITES, bodies))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def circuits(service: Service) -> Rows:
     """Circuits with dates, some without."""
     word, named = service.unique(), ("providers", "circuit-types")

@@ -18,7 +18,7 @@ texts = st.text("abcÄ日 %", max_size=8).map(str.strip)
 Body = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def device(service: Service) -> str:
     """The id of a device."""
     word = service.unique()

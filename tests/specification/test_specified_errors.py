@@ -89,7 +89,7 @@ def test_a_successful_delete_is_204_with_an_empty_body(api: Api, unique: Unique)
 # -- limits
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def crowd(service: Service) -> str:
     """Prefix of the names of 1001 tags."""
     word = service.unique()

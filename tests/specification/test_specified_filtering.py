@@ -13,7 +13,7 @@ SITES, VLANS, CUSTOM_FIELDS = "/api/dcim/sites/", "/api/ipam/vlans/", "/api/extr
 ENDS = ("Alpha", "alpha", "Beta", "beta bloc")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def word(service: Service) -> str:
     """Prefix of the names of this module's tenants; two have a group and a description."""
     word = service.unique()
@@ -228,7 +228,7 @@ def test_numeric_fields_have_the_lookup(
     assert {vlans[item["id"]] for item in page["results"]} == expected
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def vlans(service: Service) -> dict[str, int]:
     """The numbers of three VLANs, by id."""
     name = service.unique()

@@ -14,7 +14,7 @@ NETWORKS = ("10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "10.9.0.0/16", "3fff:db8
 HOSTS = ("10.1.2.3/24", "10.1.2.4/32", "10.9.0.1/16", "3fff:db8:1::1/64")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def vrf(service: Service) -> Any:
     """The id of a VRF with a few networks and hosts."""
     vrf = service.api.post("/api/ipam/vrfs/", {"name": service.unique()})["id"]

@@ -14,7 +14,7 @@ from netinv_testing.client import SECRET
 TENANTS = "/api/tenancy/tenants/"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def word(service: Service) -> str:
     """Prefix of the names of 60 tenants, more than are on a page of the default size."""
     word = service.unique()

@@ -14,7 +14,7 @@ RELATIONSHIPS = "/api/extras/relationships/"
 WITH_CONTEXT = ("dcim.device", "virtualization.virtualmachine")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def word(service: Service) -> str:
     """Prefix of the names of five tenants; ``name__isw`` finds them."""
     word = service.unique()

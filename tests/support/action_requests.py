@@ -56,6 +56,32 @@ def networks(service: Service) -> Request:
     return f"{prefix['url']}available-prefixes/", [{"prefix_length": 64, "status": "active"}] * 2
 
 
+def reshaped(service: Service, *networks: str) -> dict[str, Any]:
+    """The first of new prefixes in a VRF of their own."""
+    vrf = service.api.post("/api/ipam/vrfs/", {"name": service.unique(), "enforce_unique": False})["id"]
+    bodies = [{"prefix": network, "status": "active", "vrf": vrf} for network in networks]
+    return dict(service.api.post("/api/ipam/prefixes/", bodies)[0])
+
+
+@write("prefixes/split POST")
+def split(service: Service) -> Request:
+    """Split of a prefix into two."""
+    return f"{reshaped(service, '10.50.0.0/24')['url']}split/", {"length": 25}
+
+
+@write("prefixes/merge POST")
+def merge(service: Service) -> Request:
+    """Merge of two prefixes."""
+    return f"{reshaped(service, '10.50.0.0/25', '10.50.0.128/25')['url']}merge/", {"length": 24}
+
+
+@write("prefixes/move POST")
+def move(service: Service) -> Request:
+    """Move of a prefix to another VRF."""
+    vrf = service.api.post("/api/ipam/vrfs/", {"name": service.unique(), "enforce_unique": False})["id"]
+    return f"{reshaped(service, '10.50.0.0/24')['url']}move/", {"vrf": vrf}
+
+
 def schedule(service: Service) -> dict[str, Any]:
     """A schedule of another user that waits for approval."""
     path = f"{job(service, 'Asks')['url']}run/"
@@ -141,6 +167,95 @@ def applied_plan(service: Service) -> Request:
     """A plan of a new tenant."""
     plan = service.api.post("/api/extras/plans/", {"objects": {"tenancy.tenant": [{"name": service.unique()}]}})
     return f"{plan['url']}apply/", {}
+
+
+def change_request(service: Service) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A change request that changes a site, and the site."""
+    made, site = sample(service, "extras.changerequest"), sample(service, "dcim.site")
+    service.api.patch(site["url"], {"comments": "proposed"}, headers={"X-Change-Request": made["id"]})
+    return made, site
+
+
+@write("change-requests/rebase POST")
+def rebasing(service: Service) -> Request:
+    """The withdrawal of a proposal."""
+    made, site = change_request(service)
+    choice = {"object_type": "dcim.site", "object_id": site["id"], "field": "comments", "take": "theirs"}
+    return f"{made['url']}rebase/", {"choices": [choice]}
+
+
+@write("change-requests/merge POST")
+def merging(service: Service) -> Request:
+    """The merge of a change of a site."""
+    return f"{change_request(service)[0]['url']}merge/", {}
+
+
+@write("change-requests/propose POST")
+def proposing_a_document(service: Service) -> Request:
+    """A document in a new change request."""
+    tenant = {"name": service.unique()}
+    return "/api/extras/change-requests/propose/", {"title": service.unique(), "objects": {"tenancy.tenant": [tenant]}}
+
+
+@write("change-requests/submit POST")
+def submitting(service: Service) -> Request:
+    """The submission for review."""
+    return f"{change_request(service)[0]['url']}submit/", {"text": "Please look"}
+
+
+@write("change-requests/approve POST")
+def approving(service: Service) -> Request:
+    """The approval of what another user wrote."""
+    return f"{submitted(service)}approve/", {"text": "Good"}
+
+
+@write("change-requests/reject POST")
+def rejecting(service: Service) -> Request:
+    """The rejection of a submitted change request."""
+    return f"{submitted(service)}reject/", {}
+
+
+def submitted(service: Service) -> str:
+    """The URL of a submitted change request of another user."""
+    author, site = service.user(superuser=True).api, sample(service, "dcim.site")
+    made = author.post("/api/extras/change-requests/", {"title": service.unique()})
+    author.patch(site["url"], {"comments": "proposed"}, headers={"X-Change-Request": made["id"]})
+    author.post(f"{made['url']}submit/", {}, status=200)
+    return str(made["url"])
+
+
+@write("change-requests/comment POST")
+def commenting(service: Service) -> Request:
+    """A comment."""
+    return f"{change_request(service)[0]['url']}comment/", {"text": "What about Porto?"}
+
+
+@write("change-requests/close POST")
+def closing_of_a_request(service: Service) -> Request:
+    """The end of a change request."""
+    return f"{change_request(service)[0]['url']}close/", {}
+
+
+@write("change-requests/revert POST")
+def reverting_a_merge(service: Service) -> Request:
+    """The undo of a merge."""
+    made, _ = change_request(service)
+    service.api.post(f"{made['url']}merge/", {}, status=200)
+    return f"{made['url']}revert/", {}
+
+
+@write("change-requests/schedule POST")
+def scheduling_a_merge(service: Service) -> Request:
+    """A merge at a time."""
+    return f"{change_request(service)[0]['url']}schedule/", {"at": "2099-01-01T00:00:00Z"}
+
+
+@write("change-requests/reopen POST")
+def reopening(service: Service) -> Request:
+    """The return of a closed change request."""
+    made, _ = change_request(service)
+    service.api.post(f"{made['url']}close/", {}, status=200)
+    return f"{made['url']}reopen/", {}
 
 
 @write("maintenance-windows/close POST")

@@ -63,9 +63,9 @@ class Plant:
         found: str = self.api.post(path, {"name": name, "slug": name, **fields})["id"]
         return found
 
-    def device(self) -> str:
+    def device(self, **fields: Any) -> str:
         """A device without components."""
-        found: str = self.api.post("/api/dcim/devices/", {"name": self.unique(), **self.hardware})["id"]
+        found: str = self.api.post("/api/dcim/devices/", {"name": self.unique(), **self.hardware, **fields})["id"]
         return found
 
     def ends(self, label: str, count: int, device: str | None = None, **fields: Any) -> list[End]:
@@ -78,9 +78,9 @@ class Plant:
         """A component on a device."""
         return self.ends(label, 1, device, **fields)[0]
 
-    def panel(self, positions: int = 1) -> Panel:
+    def panel(self, positions: int = 1, **fields: Any) -> Panel:
         """A patch panel with one rear port and as many front ports as it has positions."""
-        device = self.device()
+        device = self.device(**fields)
         rear = self.end("dcim.rearport", device, positions=positions)
         bodies = [
             {"device": device, "name": f"{number}", "type": "lc", "rear_port": rear.id, "rear_port_position": number}

@@ -11,15 +11,14 @@ import contextlib
 import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import argon2
 import pytest
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth import crypto
-from netinv_testing import Api, Service, Unique
-from tests.support.databases import DIALECT, migrated_database, template_database, unsynced_commits
+from netinv_testing import Service
+from tests.support.databases import DIALECT, drop_unused, migrated_database, unsynced_commits
 from tests.support.jobs import JOBS, fork_server, jobs_service
 from tests.support.plugins import installation
 from tests.support.seed import seed_deliveries, seed_job_results
@@ -38,12 +37,13 @@ MAKERS = {"SERVER", "DIALECT", "empty_database", "migrated_database", "template_
 
 def pytest_configure(config: pytest.Config) -> None:
     """Lets the commits of the whole run on MariaDB not wait for the disk; the processes of pytest-xdist leave it to
-    the one that starts them.
+    the one that starts them. Drops what is left of databases at the end.
     """
     if DIALECT == "mysql" and not hasattr(config, "workerinput"):
         commits = contextlib.ExitStack()
         commits.enter_context(unsynced_commits())
         config.add_cleanup(commits.close)
+    config.add_cleanup(drop_unused)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,20 +61,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup() -> None:
     """Sets the thresholds of the garbage collector again: a service that starts sets its own."""
     gc.set_threshold(*COLLECTED_AFTER)
-
-
-@pytest.fixture(scope="session")
-def database_template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A migrated database that others are copied from."""
-    with template_database(tmp_path_factory.mktemp("template")) as template:
-        yield template
-
-
-@pytest.fixture(scope="session")
-def engine(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Engine]:
-    """A migrated database."""
-    with migrated_database(tmp_path_factory.mktemp("database"), database_template) as engine:
-        yield engine
 
 
 @pytest.fixture(scope="session")
@@ -109,53 +95,6 @@ def sending_service(tmp_path_factory: pytest.TempPathFactory, database_template:
     }
     with migrated_database(tmp_path_factory.mktemp("outbox"), database_template) as engine:
         yield Service(engine, {f"netinv.webhook_{name}": value for name, value in settings.items()})
-
-
-@pytest.fixture
-def api(service: Service) -> Api:
-    """An administrator's client."""
-    return service.api
-
-
-@pytest.fixture
-def anonymous(service: Service) -> Api:
-    """A client without credentials."""
-    return service.anonymous
-
-
-@pytest.fixture
-def make_user(service: Service) -> Any:
-    """``make_user((actions, labels[, constraints]), …)``: an account with a token; see :meth:`Service.user`."""
-    return service.user
-
-
-@pytest.fixture
-def unique(service: Service) -> Unique:
-    """``unique()``: a word that nothing else has."""
-    return service.unique
-
-
-@pytest.fixture
-def statements(service: Service) -> Any:
-    """``with statements() as found``: the SQL statements of the block."""
-    return service.statements
-
-
-@pytest.fixture
-def configured(service: Service) -> Any:
-    """``with configured(max_page_size=10)``: other settings for the block."""
-    return service.configured
-
-
-@pytest.fixture
-def make(api: Api, unique: Unique) -> Any:
-    """``make(path, …)``: a new object, with a name and a slug of its own."""
-
-    def post(path: str, **fields: Any) -> Any:
-        name = unique()
-        return api.post(path, {"name": name, "slug": name, **fields})
-
-    return post
 
 
 @pytest.fixture

@@ -1,11 +1,21 @@
-"""Order of tests: ``--shuffle`` runs the modules, and the tests of each, in an order that ``--input-seed`` draws."""
+"""Order of tests: ``--shuffle`` runs them in an order that ``--input-seed`` draws.
+
+With ``-n 2 --dist each --parts`` each process of pytest-xdist runs a part of the tests. The parts are the same in every
+run, so that the tests that share a service and a database are always the same, in the same order.
+"""
 
 from __future__ import annotations
 
+import itertools
+import os
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+
+LONGEST_PART = 100  # tests of one module that stay together
+WEIGHTS = {"slow": 20, "crash": 20}  # in tests of usual length
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -13,18 +23,76 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("netinv").addoption(
         "--shuffle", action="store_true", help="run the tests in a random order, drawn by --input-seed"
     )
+    parser.getgroup("netinv").addoption(
+        "--parts", action="store_true", help="divide the tests among the processes; takes --dist each of pytest-xdist"
+    )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Counts the tests of all parts, in the process that divides them."""
+    if config.option.parts and "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(WholeCount())
+
+
+class WholeCount:
+    """Number of tests of all parts, which the progress is a part of; pytest-xdist takes that of one process."""
+
+    def __init__(self) -> None:
+        self._session: Any = None
+        self._count = 0
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Keeps the session."""
+        self._session = session
+
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Adds the tests of a process."""
+        self._count += len(ids)
+
+    def pytest_runtest_logstart(self) -> None:
+        """Sets the number, once all processes have told theirs."""
+        self._session.testscollected = self._count
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffles the tests. Those of a module stay together, since fixtures of a module are expensive."""
-    if not config.option.shuffle:
+    """Shuffles the tests, and keeps those of this process."""
+    if config.option.shuffle:
+        _shuffle(config, items)
+    worker, count = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if worker is None or not config.option.parts:
         return
+    parts = parts_of(items, count)
+    own = int(worker.removeprefix("gw"))
+    config.hook.pytest_deselected(items=[item for number, part in enumerate(parts) if number != own for item in part])
+    items[:] = parts[own]
+
+
+def parts_of(items: Sequence[pytest.Item], count: int) -> list[list[pytest.Item]]:
+    """Divides the tests into parts of like weight. The tests of a module stay together, up to :data:`LONGEST_PART`."""
+    parts: list[list[pytest.Item]] = [[] for _ in range(count)]
+    weights = [0] * count
+    for _, module in itertools.groupby(items, key=lambda item: item.path):
+        tests = list(module)
+        for block in (tests[start : start + LONGEST_PART] for start in range(0, len(tests), LONGEST_PART)):
+            lightest = weights.index(min(weights))
+            parts[lightest] += block
+            weights[lightest] += sum(map(_weight, block))
+    return parts
+
+
+def _weight(item: pytest.Item) -> int:
+    return max((weight for mark, weight in WEIGHTS.items() if item.get_closest_marker(mark)), default=1)
+
+
+def _shuffle(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffles the tests. Those of a module stay together in two parts, as xdist may give them to a worker."""
     chance = random.Random(config.option.input_seed)
     modules: dict[Any, list[pytest.Item]] = {}
     for item in items:
         modules.setdefault(item.path, []).append(item)
-    groups = list(modules.values())
+    for module in modules.values():
+        chance.shuffle(module)
+    groups = [part for module in modules.values() for part in (module[::2], module[1::2])]
     chance.shuffle(groups)
-    for group in groups:
-        chance.shuffle(group)
     items[:] = [item for group in groups for item in group]

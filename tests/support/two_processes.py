@@ -31,7 +31,7 @@ netinv.media_root = {folder}/media
 netinv.require_if_match = group:careful
 netinv.sign_in_failures_address = 0
 [server:main]
-use = egg:waitress#main
+use = egg:netinv-core
 listen = 127.0.0.1:%(port)s
 """
 

@@ -10,6 +10,7 @@ import pytest
 
 from netinv_testing import Account, Service
 from netinv_web.testing import Browser
+from tests.support.sign_in import sign_in_limits
 
 pytestmark = pytest.mark.any_database  # pages over the resources of accounts
 
@@ -110,10 +111,10 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(
 ) -> None:
     other = Browser(service, user)
     cookie = browser.cookies["netinv_session"]
-    assert "Your password was changed" in change_password(browser, PASSWORD, "a newer secret").follow()
+    assert "Your password was changed" in change_password(browser, PASSWORD, "quartz newer violins").follow()
     assert browser.cookies["netinv_session"] != cookie
     other.get("/user/profile/", status=303)
-    Browser(service).sign_in(user, "a newer secret")
+    Browser(service).sign_in(user, "quartz newer violins")
     page = Browser(service).post("/login/", {"username": user.username, "password": PASSWORD}, status=403)
     assert "Invalid username/password." in page
 
@@ -121,8 +122,8 @@ def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(
 @pytest.mark.parametrize(
     ("current", "new", "again", "field"),
     [
-        ("a wrong one", "a newer secret", None, "current"),
-        (PASSWORD, "a newer secret", "another", "repeated"),
+        ("a wrong one", "quartz newer violins", None, "current"),
+        (PASSWORD, "quartz newer violins", "another", "repeated"),
         (PASSWORD, "x" * 129, None, "password"),
         (PASSWORD, "", None, "password"),
     ],
@@ -136,11 +137,11 @@ def test_a_password_is_changed_only_with_the_old_one_and_twice_the_same(
     Browser(service).sign_in(user)
 
 
-def test_guessing_the_old_password_is_throttled(service: Service, browser: Browser, configured: Any) -> None:
-    with configured(sign_in_failures_pair=2):
+def test_guessing_the_old_password_is_throttled(service: Service, browser: Browser) -> None:
+    with sign_in_limits(service, sign_in_failures_pair=2):
         for _ in range(2):
-            change_password(browser, "a guess", "a newer secret", status=422)
-        response = change_password(browser, PASSWORD, "a newer secret", status=429)
+            change_password(browser, "a guess", "quartz newer violins", status=422)
+        response = change_password(browser, PASSWORD, "quartz newer violins", status=429)
         assert int(response.headers["Retry-After"]) > 0
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Account, Api, Case, Service, Unique
+from netinv_web import json_markup
 from netinv_web.testing import Browser
 
 pytestmark = pytest.mark.any_database
@@ -45,6 +46,20 @@ def test_an_answer_is_shown_with_status_headers_and_links(browser: Browser, api:
     assert "unsafe-inline" not in page.headers["Content-Security-Policy"]
     link = page.html.select_one(f"main a[href='{path.removeprefix('/api')}']")
     assert browser.get(link["href"], status=200).html.select_one(f"a[href='{path}']")
+
+
+def test_a_large_answer_is_shown_whole_with_a_bounded_number_of_marks(
+    service: Service, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = 1000
+    monkeypatch.setattr(json_markup, "MAX_MARKED", most)
+    data = {"lists": [[number, {"x<y": []}] for number in range(most)], "after": {"url": "http://x/"}}
+    path = service.api.post("/api/extras/config-contexts/", {"name": unique(), "data": data, "is_active": False})["url"]
+    page = Browser(service, service.admin).get(path)
+    assert most / 2 < page.text.count('<span class="json-') <= 2 * most  # a member has two
+    shown = page.html.select_one("pre.json").text
+    assert json.loads(shown)["data"] == data
+    assert shown == json.dumps(json.loads(shown), indent=2)
 
 
 def test_lists_keep_their_filters_in_versions_formats_and_the_page(browser: Browser, api: Api, unique: Unique) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
-from netinv_web.testing import Browser, Page
+from netinv_web.testing import Browser, BrowserPage
 
 pytestmark = pytest.mark.any_database  # forms over the write path
 
@@ -43,7 +43,7 @@ def stored(api: Api, items: list[dict[str, Any]], field: str, path: str = TENANT
     return [api.get(f"{path}{item['id']}/")[field] for item in items]
 
 
-def differences(page: Page) -> list[str]:
+def differences(page: BrowserPage) -> list[str]:
     """The differences that a preview shows."""
     return [" ".join(item.text.split()) for item in page.html.select("li:has(del)")]
 

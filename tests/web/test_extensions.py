@@ -83,6 +83,14 @@ def test_a_package_adds_parts_to_the_pages_of_another(visit: Visit) -> None:
     assert "Sign in by knocking" in Browser(service).get("/login/").words
 
 
+def test_a_package_adds_attributes_to_objects_in_templates(visit: Visit) -> None:
+    service, _ = visit()
+    tenant, code = tenant_of(service), "{% for tenant in queryset %}{{ tenant.motto }}{% endfor %}"
+    body = {"name": service.unique(), "content_type": "tenancy.tenant", "template_code": code}
+    query = {"export": service.api.post("/api/extras/export-templates/", body)["name"], "id": tenant["id"]}
+    assert service.api.send("GET", TENANTS, query=query).text == f"calm as {tenant['name']}"
+
+
 def test_an_action_is_shown_to_those_who_may_take_it(visit: Visit) -> None:
     service, browser = visit()
     tenant = tenant_of(service)
@@ -118,10 +126,13 @@ def test_snippets_of_packages_are_collected(service: Service) -> None:
         ("panel", "object"),
         ("tab", "tab"),
         ("action", "object"),
+        ("form part", "/tenancy/tenants/add/"),
         ("list action", "/tenancy/tenants/"),
         ("selection action", "/tenancy/tenants/"),
         ("banner", "object"),
         ("banner", "/"),
+        ("save button", "/tenancy/tenants/add/"),
+        ("netinv_web_save_buttons", "/tenancy/tenants/add/"),
         ("widget", "/"),
         ("attention", "/"),
         ("netinv_web_attention", "/"),
@@ -166,6 +177,10 @@ REASONS = {
     "netinv_web_panels": "netinv_web_panels returns str instead of Panel",
     "netinv_web_tabs": "netinv_web_tabs returns str instead of Tab or ListTab",
     "netinv_web_actions": "netinv_web_actions returns str instead of Action",
+    "netinv_web_columns": "netinv_web_columns returns str instead of ListColumn",
+    "netinv_web_spreads": "netinv_web_spreads returns str instead of Spread",
+    "netinv_web_form_parts": "netinv_web_form_parts returns str instead of FormPart",
+    "netinv_web_file_imports": "netinv_web_file_imports returns str instead of FileImport",
     "netinv_web_widgets": "netinv_web_widgets returns str instead of Widget",
     "netinv_web_snippets": "netinv_web_snippets returns str instead of Snippet",
     "netinv_web_menu": "netinv_web_menu returns str instead of MenuSection",
@@ -214,17 +229,18 @@ def test_packages_with_wrong_results_of_hooks_are_left_out(wrong: Service) -> No
 
 def test_a_page_that_fails_says_under_which_id_it_is_logged(visit: Visit, caplog: pytest.LogCaptureFixture) -> None:
     _, browser = visit()
-    for answer in (browser.get("/broken/", status=500), browser.post("/broken/", status=500)):
+    for answer in (browser.get("/broken/", status=503), browser.post("/broken/", status=503)):
         assert answer.content_type == "text/html"
         (failure,) = FAILURE.findall(answer.text)
         assert any(failure in message for message in messages(caplog))
         assert "secret reason" not in answer.text and "LookupError" not in answer.text
-        assert '<a href="/">' in answer.text
+        assert '<a href="/">' in answer.text and "Something went wrong" in answer.text
+        assert "The package visitor failed" in answer.text
 
 
 def test_a_page_that_fails_answers_other_clients_in_json(visit: Visit) -> None:
     _, browser = visit()
-    answer = browser.get("/broken/", headers={"Accept": "application/json"}, status=500)
+    answer = browser.get("/broken/", headers={"Accept": "application/json"}, status=503)
     assert answer.content_type == "application/json"
     assert "secret reason" not in answer.text
 

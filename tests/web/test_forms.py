@@ -10,7 +10,7 @@ import pytest
 
 from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
-from netinv_web.testing import Browser, Page
+from netinv_web.testing import Browser, BrowserPage
 
 pytestmark = pytest.mark.any_database
 Make = Callable[..., Any]
@@ -37,7 +37,7 @@ def changes_of(api: Api, item: Any) -> list[Any]:
     return list(api.get("/api/extras/object-changes/", {"changed_object_id": item["id"]})["results"])
 
 
-def error_of(page: Page, name: str) -> str:
+def error_of(page: BrowserPage, name: str) -> str:
     """The text of the error at a control."""
     return str(page.html.select_one(f"p[id='error-{name}']").text).strip()
 
@@ -236,6 +236,15 @@ def test_changes_of_other_fields_are_merged(browser: Browser, api: Api, site: An
     assert (merged["facility"], merged["physical_address"]) == ("theirs", "mine")
 
 
+@pytest.mark.parametrize("version", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "yesterday", ""])
+def test_a_version_that_is_no_time_is_none(browser: Browser, api: Api, site: Any, version: str) -> None:
+    form = edit_form(browser, path_of(site))
+    form["_version"].force_value(version)
+    form["facility"] = "Hall 5"
+    form.submit()
+    assert api.get(site["url"])["facility"] == "Hall 5"
+
+
 def test_the_same_field_is_shown_with_both_values(browser: Browser, api: Api, service: Service, site: Any) -> None:
     path = f"/api/dcim/sites/{site['id']}/"
     form = edit_form(browser, path)
@@ -272,6 +281,28 @@ def test_a_clone_copies_what_does_not_identify_one_object(browser: Browser, api:
     assert form["u_height"].value == "12"
     assert form["site"].value == site["id"]
     assert (form["name"].value, form["asset_tag"].value) == ("", "")
+
+
+def test_a_clone_of_a_mounted_device_has_its_rack_and_face_and_no_position(browser: Browser, make: Make) -> None:
+    site = make("/api/dcim/sites/", status="active")
+    rack = make("/api/dcim/racks/", status="active", site=site["id"], u_height=12)
+    kind = make("/api/dcim/device-types/", manufacturer=make("/api/dcim/manufacturers/")["id"], model="M1")
+    kinds = {"device_type": kind["id"], "device_role": make("/api/dcim/device-roles/")["id"]}
+    place = {"site": site["id"], "rack": rack["id"], "face": "rear", "position": 3}
+    device = make("/api/dcim/devices/", status="active", **kinds, **place)
+    form = browser.get("/dcim/devices/add/", {"_clone": device["id"]}).form()
+    assert (form["rack"].value, form["face"].value, form["position"].value) == (rack["id"], "rear", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("dcim/devices", "active"), ("dcim/cables", "connected"), ("ipam/vlans", "active")]
+)
+def test_a_form_for_a_new_object_begins_with_the_first_status(browser: Browser, path: str, status: str) -> None:
+    assert browser.get(f"/{path}/add/").form()["status"].value == status
+
+
+def test_the_query_chooses_another_status_than_the_first(browser: Browser) -> None:
+    assert browser.get("/dcim/devices/add/", {"status": "planned"}).form()["status"].value == "planned"
 
 
 def test_the_page_before_a_deletion_names_what_goes_along(browser: Browser, api: Api, make: Make) -> None:
@@ -318,3 +349,27 @@ def test_one_field_is_edited_in_its_place(browser: Browser, api: Api, site: Any)
     form["facility"] = "DC1"
     form.submit()
     assert api.get(f"/api/dcim/sites/{site['id']}/")["facility"] == "DC1"
+
+
+@pytest.mark.parametrize("action", ["view", "change"])
+def test_an_object_is_changed_by_those_who_may_view_and_change_it(
+    service: Service, make_user: Any, api: Api, make: Make, action: str
+) -> None:
+    site, other = (make("/api/dcim/sites/", status="active") for _ in range(2))
+    kinds = {"view": [("view", "dcim.site", {"id": site["id"]}), ("change", "dcim.site")]}
+    kinds["change"] = [("view", "dcim.site"), ("change", "dcim.site", {"id": site["id"]})]
+    browser = Browser(service, make_user(*kinds[action], password=PASSWORD))
+    form = edit_form(browser, site["url"].partition("/api")[2])
+    form["facility"] = "Hall 3"
+    form.submit()
+    assert api.get(site["url"])["facility"] == "Hall 3"
+    browser.post(f"{path_of(other)}edit/", {"facility": "Hall 4"}, status=404)
+    assert api.get(other["url"])["facility"] == ""
+
+
+@pytest.mark.parametrize("path", ["/extras/webhooks/add/", "/users/users/add/", "/dcim/devices/add/"])
+def test_browsers_fill_in_no_text_of_an_object(browser: Browser, path: str) -> None:
+    """They would take a text above a password for the name of the user's account."""
+    page = browser.get(path).html
+    texts = page.select("main input[type=text], main input[type=password], main input:not([type])")
+    assert texts and all(text.get("autocomplete") for text in texts)

@@ -17,7 +17,7 @@ from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_testing import Account, Service, Unique
 from netinv_testing.client import PASSWORD
 from netinv_web import home
-from netinv_web.testing import Browser, Page
+from netinv_web.testing import Browser, BrowserPage
 from tests.support.databases import migrated_database
 
 MAX_STATEMENTS = 12
@@ -25,12 +25,12 @@ SITES = "/api/dcim/sites/"
 MakeUser = Callable[..., Account]
 
 
-def texts(page: Page, section: str) -> list[str]:
+def texts(page: BrowserPage, section: str) -> list[str]:
     """The texts of the entries in a section of the page; empty without the section."""
     return [" ".join(entry.text.split()) for entry in page.html.select(f"#{section} li")]
 
 
-def number_of(page: Page, title: str) -> int:
+def number_of(page: BrowserPage, title: str) -> int:
     """The number of objects beside the title of a resource."""
     (text,) = [text for text in texts(page, "counts") if text.startswith(title)]
     return int(text.removeprefix(title).replace(",", ""))
@@ -101,6 +101,25 @@ def test_the_changes_of_one_request_are_one_entry(service: Service, browser: Bro
     assert "created 3 sites" in texts(page, "widget-recent-changes")[0]
     link, *_ = [link for link in page.links() if "request_id=" in link]
     assert "1–3 of 3" in browser.get(link).words
+
+
+def test_a_request_is_undone_from_the_home_page_after_a_question(
+    service: Service, browser: Browser, browser_of: Callable[..., Browser], unique: Unique
+) -> None:
+    site = service.api.post(SITES, {"name": unique(), "status": "active"})
+    service.api.patch(f"{SITES}{site['id']}/", {"facility": "DC2"})
+    page = browser.get("/")
+    assert [part["id"] for part in page.html.select(".widgets > section")][-1] == "counts"
+    button = page.html.select_one("#widget-recent-changes li button")
+    assert button["aria-label"].startswith(f"Undo: changed site {site['name']}: Facility: – → DC2")
+    fields = {item["name"]: item["value"] for item in button.parent.select("input")}
+    asked = browser.post(button.parent["action"], fields, status=200)
+    assert service.api.get(f"{SITES}{site['id']}/")["facility"] == "DC2"
+    form = next(form for form in asked.forms.values() if "_step" in form.fields)
+    assert form.submit("_step", value="apply", status=303).headers["Location"].endswith("/")
+    assert service.api.get(f"{SITES}{site['id']}/")["facility"] == ""
+    reader = browser_of(("view", "extras.objectchange"), ("view", "dcim.site")).get("/")
+    assert not reader.html.select("#widget-recent-changes li button")
 
 
 def test_changes_are_shown_to_those_who_may_view_them(browser_of: Callable[..., Browser]) -> None:
@@ -263,3 +282,9 @@ def test_pages_beside_the_list_of_a_resource_belong_to_its_entry_in_the_navigati
     (change,) = service.api.get("/api/extras/object-changes/", {"limit": 1})["results"]
     page = browser.get(f"/extras/object-changes/{change['id']}/")
     assert [link["href"] for link in page.html.select(".rail a[aria-current]")] == ["/extras/changelog/"]
+
+
+def test_one_entry_of_the_navigation_is_current(browser: Browser) -> None:
+    for path in ("/dcim/cables/", "/dcim/cabling/", "/dcim/racks/", "/dcim/rack-elevations/"):
+        page = browser.get(path)
+        assert [link["href"] for link in page.html.select(".rail a[aria-current]")] == [path]

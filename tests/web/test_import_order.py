@@ -24,7 +24,7 @@ def word(unique: Unique) -> str:
     return unique()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def plant(service: Service) -> Plant:
     """What devices need."""
     return Plant(service.api, service.unique)

@@ -4,35 +4,21 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
-from netinv_extras.jobs import runner
 from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
-from netinv_web.testing import Browser, Page
-from tests.support.databases import migrated_database
+from netinv_web.testing import Browser, BrowserPage
 from tests.support.importing import preview
 from tests.support.jobs import RESULTS, work
+from tests.support.runs import browser, service
 
+__all__ = ["browser", "service"]
 TENANTS, CHANGES = "/api/tenancy/tenants/", "/api/extras/object-changes/"
 Unique = Callable[[], str]
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
-    """A service on a database of its own, where imports of more than two rows are long."""
-    with migrated_database(tmp_path_factory.mktemp("imports"), database_template) as engine:
-        service = Service(engine, {"netinv.import_background_rows": "2"})
-        yield service
-        runner.runner(engine, service.registry).stop(0)
-
-
-@pytest.fixture(scope="module")
-def browser(service: Service) -> Browser:
-    """The browser of an administrator."""
-    return Browser(service, service.admin)
+SETTINGS = {"netinv.import_background_rows": "2"}  # that a request imports
 
 
 @pytest.fixture
@@ -46,7 +32,7 @@ def rows(word: str, count: int = 3) -> str:
     return "name,slug\n" + "".join(f"{word} {number},{word}-{number}\n" for number in range(count))
 
 
-def started(browser: Browser, text: str, **members: str) -> Page:
+def started(browser: Browser, text: str, **members: str) -> BrowserPage:
     """The page of an import that was previewed and asked for."""
     answer = preview(browser, text, **members).form().submit("_step")
     assert answer.headers["Location"].startswith("/tenancy/tenants/import/")

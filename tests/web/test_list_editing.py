@@ -10,7 +10,7 @@ from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
 from netinv_web.bulk import grid
 from netinv_web.testing import Browser
-from netinv_web.testing.browser import Page
+from netinv_web.testing.browser import BrowserPage
 
 pytestmark = pytest.mark.any_database  # forms over the write path
 
@@ -61,7 +61,7 @@ def stored(api: Api, sites: list[dict[str, Any]], field: str) -> list[Any]:
     return [api.get(f"{SITES}{site['id']}/")[field] for site in sites]
 
 
-def error_of(page: Page, name: str) -> str:
+def error_of(page: BrowserPage, name: str) -> str:
     """The text of the error at a cell."""
     return str(page.html.select_one(f"td.invalid p[id='error-{name}']").text).strip()
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from netinv_testing import Service
 from netinv_web.testing import Browser
+from tests.support import REPOSITORY
 
 PASSWORD = "correct horse"
 SITES = "/api/dcim/sites/"
+PLAIN_COUNT = re.compile(r"""class="count"[^>]*>[^<{]*(\{\{(?![^}]*\|number)[^}]*(?:count|length|total)[^}]*\}\})""")
 
 
 @pytest.fixture
@@ -135,4 +138,33 @@ def test_rows_lead_to_their_forms_as_permitted(service: Service, browser: Browse
     reader = Browser(service, service.user(("view", "dcim.site"), password=PASSWORD))
     page = reader.get(path)
     assert page.html.select("input[name=pk], #selection") == []
-    assert {link.text for link in page.html.select(".row-links a")} <= {"History"}
+    assert {link.text for link in page.html.select(".row-links a")} <= {"Change log"}
+
+
+def test_values_are_named_as_in_the_rows(
+    service: Service, browser: Browser, make: Any, make_user: Any, unique: Any
+) -> None:
+    word = unique()
+    sites = [make("/api/dcim/sites/", status="active") for _ in range(2)]
+    for vid, site in enumerate(sites, 40):
+        group = service.api.post("/api/ipam/vlan-groups/", {"name": word, "slug": unique(), "site": site["id"]})
+        vlan = {"name": word, "vid": vid, "status": "active", "site": site["id"], "group": group["id"]}
+        service.api.post("/api/ipam/vlans/", vlan)
+    path = f"/ipam/vlans/?name={word}&_columns=group&_facets=1"
+    page = browser.get(path)
+    names = [f"{word} · {site['name']}" for site in sites]
+    assert [cell.text for cell in page.html.select("tr[data-key] td:not(.select, .row-links)")] == names
+    assert sorted(facets(page)["Group"]) == sorted(f"{name} 1" for name in names)
+    limited = make_user(("view", "ipam.vlan"), ("view", "ipam.vlangroup", {"name": "another"}), password=PASSWORD)
+    assert facets(Browser(service, limited).get(path))["Group"] == [f"{word} 1", f"{word} 1"]
+
+
+def test_counts_have_separators_of_thousands() -> None:
+    faulty = [
+        f"{file.name}: {found}"
+        for folder in REPOSITORY.glob("netinv_*")
+        for file in folder.rglob("*.jinja2")
+        if "build" not in file.parts
+        for found in PLAIN_COUNT.findall(file.read_text())
+    ]
+    assert faulty == []

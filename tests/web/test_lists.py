@@ -7,8 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from netinv_core.labels import label_of
 from netinv_testing import Service
 from netinv_testing.client import PASSWORD
+from netinv_web.lists.columns import available, default_columns, extra_columns
+from netinv_web.lists.sorting import name_label_of
 from netinv_web.testing import Browser
 
 TENANTS, SITES = "/api/tenancy/tenants/", "/api/dcim/sites/"
@@ -85,6 +88,20 @@ def test_every_link_of_a_list_keeps_filters_order_and_columns(browser: Any, site
     assert names(browser.get(following)) == ["Beta"]
     sorted_by_name = query_of(header(page, "Name").a["href"])
     assert sorted_by_name == kept | {"ordering": ["display"]}
+
+
+def test_no_list_has_two_columns_of_one_title_by_default(service: Service) -> None:
+    """The first column has the title of what it shows: an address, a prefix, a cable."""
+    registry, twice = service.registry, {}
+    for endpoint in {endpoint.label: endpoint for endpoint in registry.endpoints.values()}.values():
+        columns = {name: item.label for name, item in extra_columns(endpoint).items()}
+        columns = {**{field.name: label_of(field) for field in available(endpoint)}, **columns}
+        titles = [name_label_of(endpoint), *(columns[name] for name in default_columns(endpoint))]
+        if len({*titles}) < len(titles):
+            twice[endpoint.label] = titles
+    assert twice == {}
+    titles = {label: name_label_of(registry[label]) for label in ("ipam.prefix", "ipam.ipaddress", "dcim.cable")}
+    assert titles == {"ipam.prefix": "Prefix", "ipam.ipaddress": "Address", "dcim.cable": "Cable"}
 
 
 def test_an_unknown_order_gives_a_message_and_the_list_in_its_own_order(browser: Any, sites: Any) -> None:
@@ -237,6 +254,25 @@ def test_a_list_takes_at_most_eight_statements_with_a_filter(service: Service, b
     with service.statements() as found:
         browser.get(path)
     assert len(found) <= 8, found
+
+
+def test_a_long_list_is_drawn_in_parts_of_a_hundred_rows(browser: Any, api: Any, unique: Any) -> None:
+    word = unique()
+    bodies = [{"name": f"{word}-{number}", "slug": f"{word}-{number}"} for number in range(201)]
+    api.post("/api/tenancy/tenants/", bodies)
+    table = browser.get("/tenancy/tenants/", {"q": word, "per_page": 1000}).html.select_one("table.list")
+    assert [len(body.select("tr")) for body in table.select("tbody")] == [100, 100, 1]
+    assert [body.has_attr("data-later") for body in table.select("tbody")] == [False, True, True]
+
+
+def test_parts_of_pages_come_as_the_browser_left_them(browser: Any) -> None:
+    page = browser.get("/dcim/sites/").html
+    assert not page.select_one("html").has_attr("data-toggled")
+    assert not page.select_one("details.facets").has_attr("open")
+    browser.set_cookie("netinv_toggled", "facets.rail.nonsense")
+    page = browser.get("/dcim/sites/").html
+    assert page.select_one("html")["data-toggled"] == "rail facets"
+    assert page.select_one("details.facets").has_attr("open")
 
 
 def test_hostile_text_in_the_query_stays_text(browser: Any) -> None:

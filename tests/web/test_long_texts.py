@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from netinv_web.testing import Browser
 pytestmark = pytest.mark.any_database
 SITES = "/api/dcim/sites/"
 MEGABYTE = 1_000_000
+HISTORY_CALLS = 100_000  # of functions for ten changes: 25,000; a copy of a document has one for each of 260,000 values
 TOO_LONG = "too long to be shown as Markdown"
 
 
@@ -81,3 +83,16 @@ def test_a_document_below_a_long_key_does_not_multiply_it(
     page = browser.get(f"/extras/config-contexts/{made['id']}/changelog/")
     assert "k" * 300 in page.text
     assert len(page.text) < 300_000
+
+
+def test_a_large_document_costs_little_in_the_history_of_other_fields(service: Service, unique: Unique) -> None:
+    """Documents are compared without copies of them."""
+    data = {"numbers": list(range(140_000)), "lists": {str(number): [number] for number in range(60_000)}}
+    body = {"name": unique(), "data": data, "is_active": False}
+    path = service.api.post("/api/extras/config-contexts/", body)["url"]
+    for number in range(10):
+        service.api.patch(path, {"description": f"change {number}"})
+    with cProfile.Profile() as profile:
+        entries = service.api.get(f"{path}history/", {"limit": 10})["results"]
+    assert [[change["field"] for change in entry["changes"]] for entry in entries] == [["description"]] * 10
+    assert sum(entry.callcount for entry in profile.getstats()) < HISTORY_CALLS

@@ -107,3 +107,26 @@ def test_a_name_may_have_the_brackets_of_a_pattern(browser: Browser, api: Api, d
     browser.post("/dcim/interface-templates/add/", values)
     created = api.get("/api/dcim/interface-templates/", {"device_type_id": device_type["id"]})["results"]
     assert [item["name"] for item in created] == ["eth[0-2]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ge-0/0/[0-47]", "48: ge-0/0/0, ge-0/0/1, ge-0/0/2 … ge-0/0/47"),
+        ("eth[0-3]", "4: eth0, eth1, eth2, eth3"),
+        ("<b>[a,b]", "2: <b>a, <b>b"),
+        ("eth0", ""),
+        ("[3-1]", "The range 3-1 has to rise."),
+        ("[0-9999]", "This stands for more than 1,000 objects."),
+    ],
+)
+def test_what_a_pattern_stands_for_is_told_while_it_is_typed(browser: Browser, text: str, shown: str) -> None:
+    page = browser.get("/expand/", {"text": text})
+    assert page.html.get_text().strip() == shown and not page.html.select("b")
+
+
+def test_text_boxes_of_new_objects_take_patterns(browser: Browser, api: Api, device_type: Any) -> None:
+    form = browser.get("/dcim/interface-templates/add/", {"device_type": device_type["id"]})
+    assert {field["name"] for field in form.html.select("[data-pattern]")} >= {"name", "label"}
+    assert "1000" in browser.get("/expand/", {"text": "x" * 1001}, status=400).words
+    assert not browser.get(f"/dcim/device-types/{device_type['id']}/edit/").html.select("[data-pattern]")

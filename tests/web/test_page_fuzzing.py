@@ -31,3 +31,12 @@ def test_no_input_of_pages_and_forms_is_answered_by_an_error(attacked_service: S
     fuzzer.run(REQUESTS[inputs.amount])
     assert not fuzzer.failures, "\n".join(fuzzer.failures[:20])
     assert {200, 303, 400, 404, 405, 422} <= fuzzer.statuses.keys()
+
+
+@pytest.mark.slow
+def test_a_file_in_place_of_a_text_is_no_error_of_any_form(attacked_service: Service, inputs: Inputs) -> None:
+    fuzzer = PageFuzzer(attacked_service, inputs.seed)
+    fuzzer.populate()
+    fuzzer.send_files()
+    assert not fuzzer.failures, "\n".join(fuzzer.failures[:20])
+    assert sum(fuzzer.statuses.values()) > 1000

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Account, Api, Service
-from netinv_web.testing import Browser, Page
+from netinv_web.testing import Browser, BrowserPage
 
 pytestmark = pytest.mark.any_database
 MakeUser = Callable[..., Account]
@@ -62,7 +62,7 @@ def check(form: Any, name: str, *values: str) -> None:
             field.checked = field._value in values
 
 
-def error_of(page: Page, name: str) -> str:
+def error_of(page: BrowserPage, name: str) -> str:
     """The text of the error at a control."""
     return str(page.html.select_one(f"p[id='error-{name}']").text).strip()
 

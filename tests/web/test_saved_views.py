@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from netinv_testing import Service
+from netinv_web.lists.columns import MAX_COLUMNS
 from netinv_web.testing import Browser
 
 PASSWORD = "correct horse"
@@ -120,6 +121,11 @@ def test_an_administrator_sets_the_columns_of_everyone(service: Service, reader:
         "/api/web/list-defaults/",
         [{"id": item["id"]} for item in service.api.get("/api/web/list-defaults/")["results"]],
     )
+
+
+def test_default_columns_of_a_list_are_as_many_as_it_shows(service: Service) -> None:
+    body = {"content_type": "tenancy.tenant", "columns": ["name"] * (MAX_COLUMNS + 1)}
+    assert "columns" in service.api.post("/api/web/list-defaults/", body, status=400)
 
 
 def test_views_in_the_api_belong_to_the_one_who_makes_them(service: Service, unique: Any) -> None:

@@ -49,6 +49,16 @@ def test_an_exact_single_result_is_opened_only_when_asked(browser: Browser, api:
     browser.get("/search/", {"q": name[:-1], "_jump": "1"}, status=200)
 
 
+def test_the_only_object_that_is_found_is_opened_and_so_is_the_one_with_all_words(
+    browser: Browser, api: Api, unique: Unique
+) -> None:
+    word = unique()
+    tenants = api.post(TENANTS, [{"name": f"Gdańsk {word}"}, {"name": f"Gdańsk {word} harbour"}])
+    for text, tenant in ((f"{word} gdansk", tenants[0]), (f"harbour {word}", tenants[1]), (f"{word} har", tenants[1])):
+        answer = browser.get("/search/", {"q": text, "_jump": "1"}, status=303)
+        assert answer.headers["Location"] == f"/tenancy/tenants/{tenant['id']}/", text
+
+
 def test_the_palette_gets_options_without_the_frame_of_a_page(browser: Browser, api: Api, unique: Unique) -> None:
     name = f"<b>{unique()}"
     api.post(TENANTS, {"name": name, "slug": unique()})

@@ -17,6 +17,7 @@ from netinv_core.models.base import now, table_of
 from netinv_testing import Account, Service
 from netinv_web.auth.sessions import WebSession
 from netinv_web.testing import Browser
+from tests.support.sign_in import sign_in_limits
 
 PASSWORD = "correct horse battery"
 HTML = {"Accept": "text/html"}
@@ -139,10 +140,10 @@ def test_an_unknown_name_takes_the_work_of_a_wrong_password(
     assert len(verified) == 2 and verified[0] == verified[1]
 
 
-def test_guessing_is_throttled_with_a_page(visitor: Browser, make_user: MakeUser, configured: Configured) -> None:
+def test_guessing_is_throttled_with_a_page(service: Service, visitor: Browser, make_user: MakeUser) -> None:
     account = make_user(password=PASSWORD)
     form = {"username": account.username, "password": "wrong"}
-    with configured(sign_in_failures_pair=2):
+    with sign_in_limits(service, sign_in_failures_pair=2):
         for _ in range(2):
             visitor.post("/login/", form, status=403)
         page = visitor.post("/login/", {**form, "password": PASSWORD}, status=429)

@@ -11,22 +11,20 @@ to :meth:`Driver.execute <netinv_core.db.driver.general.Driver.execute>`. Only t
 
 from __future__ import annotations
 
-import functools
-
 from netinv_core.db.driver.general import Driver
 from netinv_core.db.driver.mariadb import MariadbDriver
 from netinv_core.db.driver.postgresql import PostgresqlDriver
 from netinv_core.db.driver.sqlite import SqliteDriver
 
-_DRIVERS: dict[str, type[Driver]] = {
-    "postgresql": PostgresqlDriver,
-    "mysql": MariadbDriver,
-    "mariadb": MariadbDriver,
-    "sqlite": SqliteDriver,
+_DRIVERS: dict[str, Driver] = {
+    "postgresql": PostgresqlDriver("postgresql"),
+    "mysql": MariadbDriver("mysql"),
+    "mariadb": MariadbDriver("mysql"),
+    "sqlite": SqliteDriver("sqlite"),
+    "default": Driver("default"),  # of texts of statements that are not for a database
 }
 
 
-@functools.cache
 def driver_of(dialect: str) -> Driver:
     """The driver for the databases of a dialect."""
-    return _DRIVERS[dialect](dialect)
+    return _DRIVERS[dialect]

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import URL
 
 from netinv_core.db.driver.combined import Combined
+from netinv_core.db.driver.json_members import JsonMembers
 from netinv_core.db.driver.read_connection import ReadConnection
-from netinv_core.db.engine import commit_without_disk, options_for
+from netinv_core.db.pool import WatchedPool, check_connections
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
+WRITING = "netinv_writing"  # execution option of a connection whose transactions write
 Values = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class ConnectionLimits:
+    """Seconds that a statement may take (0 for any time), that a connection may take to open, and of silence."""
+
+    statement: float
+    connect: int
+    silence: int
 
 
 class Driver:
@@ -30,15 +44,149 @@ class Driver:
     * ``has_text_indexes``: trigram indexes find parts of texts;
     * ``sorts_nulls``: ORDER BY takes NULLS FIRST and NULLS LAST;
     * ``compares_rows``: an index serves the comparison of rows, ``(a, b) > (1, 2)``;
+    * ``compares_ranges_of_rows``: an index serves the condition that a column is in a range of another row;
+    * ``has_linear_frames``: the time of window functions over a part of the rows grows with their number only;
+    * ``members``: expressions over members of JSON documents;
+    * ``uuids_are_text``: the cast of a UUID to text has its dashes;
+    * ``text_cast``: the type to which numbers and dates are cast to be texts;
+    * ``times_are_aware``: times come and go with their offset;
+    * ``is_server``: the database is no file;
+    * ``copies_tables``: a table is changed by copying it, which would cascade;
+    * ``commits_table_changes``: a statement that changes a table commits its transaction;
+    * ``migration_lock``: SELECT that takes a lock until its connection is closed; false while another one has it;
+    * ``builds_indexes_beside_writes``: CREATE INDEX CONCURRENTLY;
+    * ``has_sequences``: numbers of rows are given by sequences, whatever rows are there;
+    * ``foreign_keys_at_once``: foreign keys hold after each statement, so that loading drops them;
+    * ``snapshot``: execution options of a transaction that sees one state of the database;
+    * ``columns``: SELECT of the names of all tables and columns of the database;
     * ``most_bytes``: the most of a BLOB, where that is fewer than answers have.
     """
 
     locks_database = locks_what_it_reads = checks_each_row = lists_are_json = has_text_indexes = False
-    sorts_nulls = compares_rows = True
+    sorts_nulls = compares_rows = compares_ranges_of_rows = has_linear_frames = True
+    uuids_are_text = times_are_aware = copies_tables = builds_indexes_beside_writes = has_sequences = False
+    foreign_keys_at_once = commits_table_changes = False
+    is_server = True
+    snapshot: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     most_bytes = sys.maxsize
+    members = JsonMembers()
+    columns = migration_lock = ""
+    text_cast: Any = sa.Text
+    time_type: Any = sa.DateTime()
+    binary_type: Any = sa.LargeBinary()
+    json_type: Any = sa.JSON(none_as_null=True)
 
     def __init__(self, dialect: str) -> None:
         self.dialect = dialect
+
+    # -- engines and connections
+
+    def engine_options(self, address: URL, limits: ConnectionLimits) -> dict[str, Any]:
+        """Arguments of the engine for a URL."""
+        return {"poolclass": WatchedPool}
+
+    def prepare_engine(self, engine: Engine, limits: ConnectionLimits, *, tested: bool) -> None:
+        """Adds the listeners of a new engine. Connections are ``tested`` before use."""
+        if tested:
+            check_connections(engine)
+
+    def connection_options(self, *, writing: bool) -> dict[str, Any]:
+        """The execution options of a unit of work's connection."""
+        return {WRITING: True} if writing else {}
+
+    def commit_without_disk(self, connection: Connection) -> None:
+        """Has the COMMIT of the present transaction not wait for the disk, where the database can."""
+
+    def suspend_foreign_keys(self, connection: Connection) -> None:
+        """Has foreign keys not be checked for the rest of a connection whose transaction has not begun."""
+        connection.exec_driver_sql("SET foreign_key_checks = 0")
+
+    def clear(self, connection: Connection, tables: Sequence[sa.Table]) -> None:
+        """Deletes all rows of tables, which are in the order of their references."""
+        for table in reversed(tables):
+            connection.execute(sa.delete(table))
+
+    # -- types of columns
+
+    def chars(self, dialect: Any, length: int) -> Any:
+        """The type of short texts, compared by code point."""
+        return sa.String(length)
+
+    def long_text(self, dialect: Any) -> Any:
+        """The type of texts without a limit, compared by code point."""
+        return sa.Text()
+
+    def packed(self, length: int) -> Any:
+        """The type of bytes that sort as bytes."""
+        return sa.LargeBinary(length)
+
+    def sorts_members(self, dialect: Any) -> bool:
+        """True where JSON columns do not keep the order of members."""
+        return False
+
+    # -- expressions
+
+    def in_parameter(self, column: Any, name: str) -> Any:
+        """The condition that a column is one of the values of a parameter."""
+        return column.in_(sa.bindparam(name, type_=column.type, expanding=True))
+
+    def in_many(self, column: Any, values: list[Any]) -> Any:
+        """The condition that a column is one of many values."""
+        return column.in_(values)
+
+    def lower(self, expression: Any) -> Any:
+        """An expression in lower case, by the rules of Unicode."""
+        return sa.func.lower(expression)
+
+    def lower_value(self, value: str) -> Any:
+        """A value in lower case, as the database has it."""
+        return value.lower()
+
+    def contains_ascii(self, expression: Any, pattern: Any) -> Any:
+        """The condition that a text matches a pattern of ASCII in lower case; ``None`` where it is like any other."""
+        return None
+
+    def folded_pattern(self, parts: Iterable[str | frozenset[str]]) -> str:
+        """The pattern of :meth:`contains_folded` for characters, and for sets that each stand for one of theirs."""
+        escaped = (re.escape(part) if isinstance(part, str) else f"[{''.join(sorted(part))}]" for part in parts)
+        return "".join(escaped)
+
+    def contains_folded(self, expression: Any, pattern: Any) -> Any:
+        """The condition that a text matches a :meth:`folded_pattern` in some place."""
+        return expression.op("REGEXP", is_comparison=True)(sa.func.concat("(?-i)", pattern))
+
+    def matches(self, expression: Any, pattern: str, *, ignore_case: bool) -> Any:
+        """The condition that a text matches a regular expression."""
+        flags = "(?i)" if ignore_case else "(?-i)"
+        return expression.op("REGEXP", is_comparison=True)(flags + pattern)
+
+    def planned(self, text: str) -> Any:
+        """A text that the planner of the database sees, where this makes a difference."""
+        return text
+
+    def decimal_text(self, column: Any) -> Any:
+        """A decimal number with the digits of its scale as text."""
+        return sa.cast(column, self.text_cast)
+
+    def instant_text(self, column: Any) -> Any:
+        """An instant in ISO 8601 and UTC, with microseconds."""
+        return sa.func.date_format(column, "%Y-%m-%dT%H:%i:%s.%fZ", type_=sa.Text)
+
+    def like_in_case(self, text: Any, value: str, before: str, after: str, pattern: str) -> Any:
+        """LIKE with regard to case; the ``pattern`` is the value between the wildcards ``before`` and ``after``."""
+        return text.like(pattern, escape="/")
+
+    def now(self, type_: Any) -> Any:
+        """The time of the statement by the clock of the database; ``type_`` is that of times."""
+        return sa.literal_column("UTC_TIMESTAMP(6)")
+
+    def estimated_count(self, table: Any) -> Any:
+        """SELECT of the number of rows of a table by statistics; ``None`` where the database keeps none."""
+        return None
+
+    def expected_rows(self, select: Any) -> Any:
+        """Statement for the plan of a SELECT; ``None`` where it does not tell the number of rows."""
+        return None
 
     def null(self, type_: Any) -> Any:
         """NULL of a type, as a column of a UNION."""
@@ -47,6 +195,14 @@ class Driver:
     def before_slash(self, text: Any) -> Any:
         """The part of a text before its slash."""
         return sa.func.substring_index(text, "/", 1, type_=sa.Text)
+
+    def greatest_bytes(self, column: Any) -> Any:
+        """Bytes as what the function ``max`` takes, and what sorts as they do."""
+        return column
+
+    def stored_bytes(self, column: Any) -> Any:
+        """The number of bytes of a text or a JSON document."""
+        return sa.func.octet_length(column, type_=sa.BigInteger)
 
     def upsert(self, table: sa.Table, rows: list[dict[str, Any]], key: sa.Column[Any], values: dict[str, Any]) -> Any:
         """INSERT that writes the ``values`` to rows whose key is there."""
@@ -77,10 +233,10 @@ class Driver:
     def execute_alone(self, engine: Engine, statement: Combined, values: Any) -> Any:
         """The result of a statement in a transaction of its own, whose commit does not wait for the disk."""
         with (
-            engine.connect().execution_options(**options_for(self.dialect, writing=True)) as connection,
+            engine.connect().execution_options(**self.connection_options(writing=True)) as connection,
             connection.begin(),
         ):
-            commit_without_disk(connection)
+            self.commit_without_disk(connection)
             return self.execute(connection, statement, values)
 
 

@@ -9,25 +9,32 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.pool import PoolProxiedConnection
 
-from netinv_core.db.driver import structures
+from netinv_core.db.driver import pooler, structures
 from netinv_core.db.driver.combined import Combined
-from netinv_core.db.driver.general import Driver, Values, whole
+from netinv_core.db.driver.explain import Explain
+from netinv_core.db.driver.general import WRITING, ConnectionLimits, Driver, Values, whole
+from netinv_core.db.driver.json_members import PostgresqlMembers
 from netinv_core.db.driver.read_connection import ReadConnection
 from netinv_core.db.driver.results import Rows, Written
 from netinv_core.db.driver.structures import DriverText
-from netinv_core.db.engine import options_for
 
 if TYPE_CHECKING:
     from netinv_core.db.driver.prepared import PreparedStatements
 
+# TCP keep-alive detects a lost server within a minute; the default of the operating system is two hours.
+_KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_WORDS = {r"\b": r"\y", r"\B": r"\Y", r"\Z": r"\Z", r"\z": r"\Z"}  # of regular expressions
 _PREPARED = "netinv: prepared statements"
 AnyConnection = Connection | ReadConnection
 
@@ -51,13 +58,104 @@ class _Failure:
 class PostgresqlDriver(Driver):
     """Driver of psycopg."""
 
-    has_text_indexes = True
+    has_text_indexes = uuids_are_text = times_are_aware = has_sequences = True
+    builds_indexes_beside_writes = foreign_keys_at_once = True
+    time_type = sa.DateTime(timezone=True)
+    json_type = postgresql.JSONB(none_as_null=True)
+    members = PostgresqlMembers()
+    migration_lock = "SELECT pg_try_advisory_xact_lock(hashtext('netinv_migration'))"
+    columns = (
+        "SELECT c.relname, a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
+        "WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') "
+        "AND a.attnum > 0 AND NOT a.attisdropped"
+    )
+
+    def engine_options(self, address: URL, limits: ConnectionLimits) -> dict[str, Any]:
+        waits = {"connect_timeout": limits.connect, "tcp_user_timeout": limits.silence * 1000, **_KEEPALIVE}
+        # With the driver, which an installation may lack.
+        cursor = {"cursor_factory": importlib.import_module("netinv_core.db.driver.psycopg_cursor").Cursor}
+        arguments = {**_session(address, limits.statement), **waits, **cursor}
+        return super().engine_options(address, limits) | {"connect_args": arguments}
+
+    def prepare_engine(self, engine: Engine, limits: ConnectionLimits, *, tested: bool) -> None:
+        super().prepare_engine(engine, limits, tested=tested)
+        if pooler.is_pooled(engine.url):
+            pooler.prepare(engine)
+
+    def connection_options(self, *, writing: bool) -> dict[str, Any]:
+        return {WRITING: True} if writing else {"isolation_level": "AUTOCOMMIT"}
+
+    def commit_without_disk(self, connection: Connection) -> None:
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+
+    def suspend_foreign_keys(self, connection: Connection) -> None:
+        """Does nothing: they are dropped (``foreign_keys_at_once``)."""
+
+    def clear(self, connection: Connection, tables: Sequence[sa.Table]) -> None:
+        names = ", ".join(connection.dialect.identifier_preparer.format_table(table) for table in tables)
+        connection.exec_driver_sql(f"TRUNCATE {names}")
+
+    def chars(self, dialect: Any, length: int) -> Any:
+        return sa.String(length, collation="C")
+
+    def long_text(self, dialect: Any) -> Any:
+        return sa.Text(collation="C")
+
+    def sorts_members(self, dialect: Any) -> bool:
+        return True
+
+    def in_parameter(self, column: Any, name: str) -> Any:
+        return column == sa.any_(sa.bindparam(name, type_=ARRAY(column.type)))
+
+    def in_many(self, column: Any, values: list[Any]) -> Any:
+        return column == sa.any_(sa.literal(values, ARRAY(column.type)))
+
+    def lower(self, expression: Any) -> Any:
+        return sa.func.lower(sa.collate(sa.cast(expression, sa.Text), "und-x-icu"))
+
+    def contains_ascii(self, expression: Any, pattern: Any) -> Any:
+        return sa.func.lower(sa.collate(sa.cast(expression, sa.Text), "C")).like(pattern, escape="/")
+
+    def contains_folded(self, expression: Any, pattern: Any) -> Any:
+        return sa.collate(sa.cast(expression, sa.Text), "C").op("~", is_comparison=True)(pattern)
+
+    def matches(self, expression: Any, pattern: str, *, ignore_case: bool) -> Any:
+        shared = re.sub(r"\\[bBZz]|\\.", lambda m: _WORDS.get(m.group(), m.group()), pattern, flags=re.S)
+        operator = "~*" if ignore_case else "~"
+        # The collation C knows upper and lower case and classes of ASCII characters only.
+        folding = sa.collate(sa.cast(expression, sa.Text), "und-x-icu")
+        return folding.op(operator, is_comparison=True)(shared)
+
+    def planned(self, text: str) -> Any:
+        if "\x00" in text:  # which the server refuses as a parameter
+            return text
+        return sa.bindparam(None, text, type_=sa.Text(), unique=True, literal_execute=True)
+
+    def instant_text(self, column: Any) -> Any:
+        return sa.func.to_char(column, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"', type_=sa.Text)
+
+    def now(self, type_: Any) -> Any:
+        return sa.func.clock_timestamp()
+
+    def estimated_count(self, table: Any) -> Any:
+        size = "SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE oid = to_regclass(CAST(:name AS TEXT))"
+        return sa.text(size).bindparams(name=table.name)
+
+    def expected_rows(self, select: Any) -> Any:
+        return Explain(select)
 
     def null(self, type_: Any) -> Any:
         return sa.cast(sa.null(), type_)
 
     def before_slash(self, text: Any) -> Any:
         return sa.func.split_part(text, "/", 1, type_=sa.Text)
+
+    def greatest_bytes(self, column: Any) -> Any:
+        return sa.collate(sa.func.encode(column, "hex", type_=sa.Text), "C")
+
+    def stored_bytes(self, column: Any) -> Any:
+        # Of a text the size is beside it, so it is not read.
+        return sa.func.octet_length(sa.cast(column, sa.Text), type_=sa.BigInteger)
 
     def upsert(self, table: sa.Table, rows: list[dict[str, Any]], key: sa.Column[Any], values: dict[str, Any]) -> Any:
         return postgresql.insert(table).values(rows).on_conflict_do_update(index_elements=[key], set_=values)
@@ -82,7 +180,7 @@ class PostgresqlDriver(Driver):
 
     def execute_alone(self, engine: Engine, statement: Combined, values: Any) -> Any:
         # In autocommit mode, for a statement that has without_disk among its columns: one round trip.
-        with engine.connect().execution_options(**options_for(self.dialect, writing=False)) as connection:
+        with engine.connect().execution_options(**self.connection_options(writing=False)) as connection:
             return self.execute(connection, statement, values)
 
     def _write_rows(self, connection: AnyConnection, statement: Any, values: Any) -> Any:
@@ -98,6 +196,17 @@ class PostgresqlDriver(Driver):
         if len(rows) == 1:
             return _run(connection, structure.text, parameters[0])
         return _run_many(connection, structure.text.text, parameters)
+
+
+def _session(address: URL, statement_timeout: float) -> dict[str, Any]:
+    """Arguments for connections of PostgreSQL with their settings. A pooler passes no settings on, and prepared
+    statements are those of one connection of the server: the next transaction may get another.
+    """
+    if pooler.is_pooled(address):
+        return {"prepare_threshold": None}
+    # Queries join many small tables: planning them takes longer than running them, so plans are reused.
+    limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
+    return {"options": f"-c timezone=UTC -c plan_cache_mode=force_generic_plan -c jit=off {limit}"}
 
 
 def _run(connection: AnyConnection, compiled: DriverText, parameters: dict[str, Any]) -> Rows | Written:

@@ -10,7 +10,7 @@ const descends = (face) => face.querySelector("use").getAttribute("href").includ
 const row = (face, unit, units) => (descends(face) ? unit - 1 : height(face) - unit - units + 1);
 const unitAt = (face, place, units) => (descends(face) ? place + 1 : height(face) - place - units + 1);
 
-let focused;
+let focused, scrolled = 0; // the device that has the focus, and how far the tray is scrolled, also after a step
 
 // Follows a link of the page with one more move; the script of lists replaces the part of the page.
 function move(device, face, unit) {
@@ -27,7 +27,12 @@ function move(device, face, unit) {
   link.remove();
 }
 
+document.addEventListener("scroll", (event) => {
+  if (event.target.matches?.(".tray")) scrolled = event.target.scrollTop;
+}, { capture: true });
+
 new MutationObserver(() => {
+  document.querySelector(".tray")?.scrollTo(0, scrolled);
   if (!focused) return;
   const link = document.querySelector(`#results a[data-device="${focused}"]`);
   if (link && document.activeElement !== link) link.focus({ preventScroll: true });

@@ -21,13 +21,14 @@ from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
+from netinv_core.read.names import recorded_name
 from netinv_core.read.plans import named_objects
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.changelog.web.differences import Sentence, sentences_of
 from netinv_extras.webhooks.deliveries import LABEL as DELIVERY
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
-from netinv_web.cells import time_markup
+from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.paths import object_path
 
@@ -44,6 +45,7 @@ _COLUMNS = (
     "changed_object_type",
     "changed_object_id",
     "object_repr",
+    "bypassed",
     "before",
     "after",
 )
@@ -59,11 +61,11 @@ class Delivery:
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class ShownChange:
     """A change record as a page shows it.
 
     ``path`` is the page of the object, ``state_path`` that of its representation after the change; blank when there is
-    none.
+    none. ``before`` and ``after`` are the recorded representations, or null.
     """
 
     id: uuid.UUID
@@ -76,8 +78,11 @@ class Change:
     path: str
     sentences: Sequence[Sentence]
     may_undo: bool
+    before: Any
+    after: Any
     deliveries: Sequence[Delivery] = ()
     state_path: str = ""
+    bypassed: str = ""
 
     @property
     def action_label(self) -> str:
@@ -90,11 +95,11 @@ class RequestGroup:
     """Consecutive changes of one request; ``count`` is the number of all its changes that the user may view."""
 
     request_id: uuid.UUID
-    changes: Sequence[Change]
+    changes: Sequence[ShownChange]
     count: int
 
     @property
-    def first(self) -> Change:
+    def first(self) -> ShownChange:
         """The change that stands for the time and user of the group."""
         return self.changes[0]
 
@@ -104,7 +109,7 @@ class RequestGroup:
         return self.count > 1 and all(change.may_undo for change in self.changes)
 
 
-def load(uow: UnitOfWork, keys: Sequence[Any], *, visible: bool | None = None) -> list[Change]:
+def load(uow: UnitOfWork, keys: Sequence[Any], *, visible: bool | None = None) -> list[ShownChange]:
     """The changes with these ids, in order: three statements, for records, names of objects, and deliveries.
 
     With ``visible`` it is known whether the user sees the changed objects, and they are not read.
@@ -119,23 +124,26 @@ def load(uow: UnitOfWork, keys: Sequence[Any], *, visible: bool | None = None) -
     return [_represent(uow, rows[key], existing, deliveries.get(key, ())) for key in keys if key in rows]
 
 
-def _represent(uow: UnitOfWork, row: Any, existing: Mapping[Any, Any], deliveries: Sequence[Delivery]) -> Change:
+def _represent(uow: UnitOfWork, row: Any, existing: Mapping[Any, Any], deliveries: Sequence[Delivery]) -> ShownChange:
     label, key = row.changed_object_type, row.changed_object_id
     endpoint = uow.registry.get(label)
     exists = endpoint is not None and (label, key) in existing and may(uow, endpoint, "view")
-    return Change(
+    return ShownChange(
         row.id,
         time_markup(row.time),
         row.user_name,
         row.request_id,
         row.action,
         label if endpoint is None else title_of(endpoint),
-        row.object_repr,
+        recorded_name(endpoint, row.before, row.after, row.object_repr),
         object_path(endpoint, key) if endpoint is not None and exists else "",
         sentences_of(uow.registry, label, row.before, row.after),
         endpoint is not None and may(uow, endpoint, PERMISSION_TO_UNDO[row.action]),
+        row.before,
+        row.after,
         deliveries,
         _state_path(endpoint, row) if endpoint is not None and exists else "",
+        row.bypassed or "",
     )
 
 
@@ -165,7 +173,7 @@ def _deliveries(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Delivery
     return deliveries
 
 
-def grouped(uow: UnitOfWork, changes: Iterable[Change]) -> list[RequestGroup]:
+def grouped(uow: UnitOfWork, changes: Iterable[ShownChange]) -> list[RequestGroup]:
     """Consecutive changes of one request together; one statement counts the changes of the requests."""
     groups = [(key, list(items)) for key, items in itertools.groupby(changes, operator.attrgetter("request_id"))]
     counts = _counts(uow, {key for key, _ in groups})

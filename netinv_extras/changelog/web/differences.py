@@ -9,10 +9,14 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from netinv_core.types import Registry
-from netinv_extras.changelog.web.word_differences import Part, compare
+from netinv_core.fields import GenericForeignKey, Reference
+from netinv_core.labels import label_of, label_of_name, label_with_unit, title_of_type
+from netinv_core.read.names import represented_name
+from netinv_core.types import Endpoint, Field, Registry
+from netinv_extras.changelog.web.word_differences import DifferencePart, compare
 from netinv_undo.differences import FieldDifference, differences
-from netinv_web.cells import without_controls
+from netinv_web.cells import holds_types, labels_of
+from netinv_web.markup import types_text, without_controls
 
 MIN_LONG_TEXT = 60  # characters from which texts are compared by word
 MAX_COMPARED_LENGTH = 100_000  # characters of a text that is compared by word
@@ -20,21 +24,90 @@ CONTEXT_WORDS = 8  # unchanged words that are shown beside changed ones
 MAX_SHORT_TEXT = 300  # characters of a value in a sentence
 MAX_PATHS = 200  # key paths of a JSON document that are shown
 _Path = tuple[str | int, ...]
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of a UUID, also in names such as those of cables
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _EMPTY = Markup('<span class="none">nothing</span>')
 
 
 @dataclasses.dataclass(frozen=True)
 class Sentence:
-    """A changed field: its label and the markup of the change."""
+    """A changed field: its label, the markup of the change, and the name of the field (:class:`FieldDifference`)."""
 
     label: str
     markup: Markup
+    field: str
 
 
 def sentences_of(registry: Registry, label: str, before: Any, after: Any) -> list[Sentence]:
-    """The changed fields of an object, in the order of its resource."""
-    return [Sentence(item.label, _markup(item)) for item in differences(registry, label, before, after)]
+    """The changed fields of an object, in the order of its resource. A content type and an id are one reference."""
+    endpoint, sentences = registry.get(label), []
+    references = _generic_references(endpoint) if endpoint is not None else {}
+    shown: set[str] = set()
+    for item in differences(registry, label, before, after):
+        pair = references.get(item.field)
+        if endpoint is None or pair is None:
+            field = None if endpoint is None else endpoint.fields.get(item.field)
+            text = _of_field(registry, endpoint, field, item)
+            name = item.label if field is None else label_with_unit(field)
+            sentences.append(Sentence(name, text, item.field))
+        elif pair.name not in shown:
+            shown.add(pair.name)
+            old, new = (_object_text(registry, pair, state) for state in (before, after))
+            if old or new:
+                sentences.append(Sentence(pair.label, _arrow(old, new), item.field))
+    return sentences
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reference:
+    """A reference to objects of several types: the names of the member with the object, of its type and its id."""
+
+    name: str
+    type_name: str
+    id_name: str
+    label: str
+
+
+def _generic_references(endpoint: Endpoint) -> dict[str, _Reference]:
+    """The references to objects of several types, by the names of both of their fields."""
+    generic = [item for item in endpoint.fields.values() if isinstance(item, GenericForeignKey)]
+    found = [_Reference(item.name, item.type_attribute, item.id_attribute, label_of(item)) for item in generic]
+    taken = {item.id_name for item in found}
+    for name in endpoint.fields:
+        stem = name.removesuffix("_id")
+        if name != stem and name not in taken and f"{stem}_type" in endpoint.fields:
+            found.append(_Reference(stem, f"{stem}_type", name, label_of_name(stem)))
+    return {name: item for item in found for name in (item.type_name, item.id_name)}
+
+
+def _object_text(registry: Registry, pair: _Reference, state: Mapping[str, Any] | None) -> str:
+    """The name of the object that a state refers to, with the name of its model alone where the state has no name."""
+    if state is None or not state.get(pair.id_name):
+        return ""
+    label, nested = str(state.get(pair.type_name)), state.get(pair.name)
+    target = registry.get(label)
+    if isinstance(nested, Mapping) and nested and target is not None:
+        return represented_name(target, nested)
+    return title_of_type(registry, label)
+
+
+def _labelled(value: Any, labels: Mapping[Any, str]) -> str:
+    items = value if isinstance(value, list) else [value]
+    return ", ".join(str(labels.get(item, item)) for item in items if item is not None)
+
+
+def _of_field(registry: Registry, endpoint: Endpoint | None, field: Field | None, item: FieldDifference) -> Markup:
+    """The markup of a change; models are named, and ids that name an object are shortened."""
+    if endpoint is not None and field is not None and holds_types(endpoint, field):
+        return _arrow(types_text(registry, item.before), types_text(registry, item.after))
+    labels = labels_of(field) if field is not None else {}
+    if labels:
+        return _arrow(*(_labelled(value, labels) for value in (item.before, item.after)))
+    if isinstance(field, Reference):
+        return _arrow(
+            *(_ID.sub(lambda match: f"{match[0][:8]}…", text) for text in (item.before_text, item.after_text))
+        )
+    return _markup(item)
 
 
 def _markup(item: FieldDifference) -> Markup:
@@ -71,7 +144,7 @@ def _by_word(before: str, after: str) -> Markup:
     return Markup('<span class="text-diff">{}</span>').format(Markup("").join(pieces))
 
 
-def _piece(part: Part, *, first: bool, last: bool) -> Markup:
+def _piece(part: DifferencePart, *, first: bool, last: bool) -> Markup:
     """The markup of a part: unchanged words, or deleted ones and those in their place."""
     if part.unchanged:
         return escape(without_controls(_shortened(part.unchanged, first=first, last=last)))

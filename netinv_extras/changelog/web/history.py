@@ -6,18 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.changelog.models import ACTIONS, ObjectChange
+from netinv_core.changelog.models import ACTIONS
 from netinv_core.changelog.past_states import has_history
-from netinv_core.changelog.states import state
 from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http.errors import RelativeRedirect
 from netinv_core.http.serialization import dumps
 from netinv_core.http.views import key_of
-from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
 from netinv_core.types import Endpoint
@@ -29,18 +26,18 @@ from netinv_web.lists.listing import Pages
 from netinv_web.paths import object_path
 
 PATH = "/extras/changelog/"
+TITLE = "Change log"
 TEMPLATE = "netinv_extras:changelog/web/templates/changelog.jinja2"
 TAB_TEMPLATE = "netinv_extras:changelog/web/templates/changelog_tab.jinja2"
 PANEL_TEMPLATE = "netinv_extras:changelog/web/templates/change_panel.jinja2"
 PAGE_SIZE = 50  # changes, each with the representations before and after
-_change = table_of(ObjectChange)
 
 
 def tabs_of(endpoint: Endpoint) -> list[Tab]:
     """The tab with the history of an object, for resources whose changes are recorded."""
     if not has_history(endpoint):
         return []
-    return [Tab("changelog", "History", tab, template=TAB_TEMPLATE, permission=(CHANGE, "view"), position=900)]
+    return [Tab("changelog", TITLE, tab, template=TAB_TEMPLATE, permission=(CHANGE, "view"), position=900)]
 
 
 def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,13 +93,12 @@ def panel(request: Request, endpoint: Endpoint, representation: Mapping[str, Any
     loaded = changes.load(uow, [key], visible=representation["changed_object"] is not None)
     if not loaded:
         raise NotFound()
-    row = uow.execute(sa.select(state("before"), state("after")).where(_change.c.id == key)).one()
     (group,) = changes.grouped(uow, loaded)
     return {
         "change": loaded[0],
         "group": group,
-        "before": _pretty(row.before),
-        "after": _pretty(row.after),
+        "before": _pretty(loaded[0].before),
+        "after": _pretty(loaded[0].after),
         "undo_path": undo.PATH,
         "here": request.path,
         "log_path": PATH,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_extras.changelog.web import history, recent_changes, undo
+from netinv_extras.changelog.web import history, recent_changes, undo, undo_run
 from netinv_web.extensions import Panel, Widget
 
 PANEL = Panel("changes", "Changes", history.panel, side="main", template=history.PANEL_TEMPLATE, position=100)
@@ -23,3 +23,4 @@ def includeme(config: Any) -> None:
     add(history.PATH, history.show, history.TEMPLATE, permission="view", resource=changes)
     add(f"{history.PATH}{{id}}/", history.redirect, permission="view", resource=changes)
     add(undo.PATH, undo.undo, permission="view", methods=["POST"], resource=changes)
+    add(f"{undo.PATH}{{run}}/", undo_run.show, permission="view", methods=["GET", "POST"], resource=changes)

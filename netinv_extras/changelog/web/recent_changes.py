@@ -17,9 +17,11 @@ from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
+from netinv_core.read.names import recorded_name
 from netinv_core.types import Registry, UnitOfWork
+from netinv_extras.changelog.web import undo
 from netinv_undo.differences import differences
-from netinv_web.cells import link, time_markup
+from netinv_web.markup import link, time_markup
 from netinv_web.menu import may
 from netinv_web.paths import page_path
 
@@ -45,22 +47,38 @@ def content(request: Request) -> dict[str, Any] | None:
     if len(rows) == MAX_CHANGES and len(groups) > 1:
         groups.pop()  # further changes of this request were not read
     groups = groups[:MAX_GROUPS]
-    details = _differences(uow, [group[0].id for group in groups if len(group) == 1 and group[0].action == UPDATE])
+    details = _details(uow, [group[0].id for group in groups if len(group) == 1])
     path = page_path(endpoint)
-    return {"path": path, "entries": [_entry(uow.registry, path, group, details) for group in groups]}
+    entries = [
+        _entry(uow.registry, path, group, details) | {"may_undo": undo.may_undo(uow, map(_changed, group))}
+        for group in groups
+    ]
+    return {"path": path, "entries": entries, "undo_path": undo.path_for(request)}
 
 
-def _entry(registry: Registry, path: str, group: Sequence[Any], details: Mapping[uuid.UUID, str]) -> dict[str, Any]:
+def _changed(row: Any) -> tuple[str, str]:
+    return row.changed_object_type, row.action
+
+
+def _entry(
+    registry: Registry, path: str, group: Sequence[Any], details: Mapping[uuid.UUID, tuple[str, str]]
+) -> dict[str, Any]:
     first = group[0]
     if len(group) == 1:
-        name = f"{_title(registry, first.changed_object_type, 1)} {first.object_repr}"
-        sentence = Markup("{} {}").format(VERBS[first.action], link(f"{path}{first.id}/", name))
-        if details.get(first.id):
-            sentence += Markup(": {}").format(details[first.id])
+        name, changed = details.get(first.id, (first.object_repr, ""))
+        title = f"{_title(registry, first.changed_object_type, 1)} {name}"
+        sentence = Markup("{} {}").format(VERBS[first.action], link(f"{path}{first.id}/", title))
+        if first.action == UPDATE and changed:
+            sentence += Markup(": {}").format(changed)
     else:
         limited = f"made {MAX_CHANGES} changes or more: " if len(group) == MAX_CHANGES else ""
         sentence = link(f"{path}?request_id={first.request_id}", limited + _summary(registry, group))
-    return {"time": time_markup(first.time), "user": first.user_name, "sentence": sentence}
+    return {
+        "time": time_markup(first.time),
+        "user": first.user_name,
+        "sentence": sentence,
+        "request_id": first.request_id,
+    }
 
 
 def _summary(registry: Registry, group: Sequence[Any]) -> str:
@@ -83,17 +101,18 @@ def _title(registry: Registry, label: str, number: int) -> str:
     return endpoint.title if number == 1 else endpoint.plural
 
 
-def _differences(uow: UnitOfWork, ids: Sequence[Any]) -> dict[Any, str]:
-    """The fields of updates that differ, as text by the id of the change; one statement."""
+def _details(uow: UnitOfWork, ids: Sequence[Any]) -> dict[Any, tuple[str, str]]:
+    """The names of changed objects and the fields that differ, as text by the id of the change; one statement."""
     if not ids:
         return {}
-    columns = record_columns(("id", "changed_object_type", "before", "after"))
+    columns = record_columns(("id", "changed_object_type", "object_repr", "before", "after"))
     statement = sa.select(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
     texts = {}
-    for key, label, before, after in uow.execute(statement, {"keys": list(ids)}):
+    for key, label, name, before, after in uow.execute(statement, {"keys": list(ids)}):
         changed = differences(uow.registry, label, before, after)
         parts = [f"{item.label}: {_short(item.before_text)} → {_short(item.after_text)}" for item in changed]
-        texts[key] = "; ".join(parts[:MAX_DIFFERENCES]) + (" …" if len(parts) > MAX_DIFFERENCES else "")
+        text = "; ".join(parts[:MAX_DIFFERENCES]) + (" …" if len(parts) > MAX_DIFFERENCES else "")
+        texts[key] = recorded_name(uow.registry.get(label), before, after, name), text
     return texts
 
 

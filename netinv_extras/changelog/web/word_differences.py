@@ -9,7 +9,7 @@ MAX_EDITS = 200  # words that are deleted or inserted between the first and the 
 MAX_STEPS = 100_000  # comparisons of words
 
 
-class Part(NamedTuple):
+class DifferencePart(NamedTuple):
     """Words that both texts have, or those that one has in place of the other's."""
 
     unchanged: Sequence[str] = ()
@@ -17,7 +17,7 @@ class Part(NamedTuple):
     inserted: Sequence[str] = ()
 
 
-def compare(old: Sequence[str], new: Sequence[str]) -> list[Part] | None:
+def compare(old: Sequence[str], new: Sequence[str]) -> list[DifferencePart] | None:
     """Returns the parts of two texts in order; ``None`` when they differ too much.
 
     The shortest list of edits, as Myers finds it: An O(ND) Difference Algorithm and Its Variations (1986), between the
@@ -28,7 +28,7 @@ def compare(old: Sequence[str], new: Sequence[str]) -> list[Part] | None:
     middle = _middle(old[start : len(old) - end], new[start : len(new) - end])
     if middle is None:
         return None
-    first, last = Part(unchanged=old[:start]), Part(unchanged=old[len(old) - end :])
+    first, last = DifferencePart(unchanged=old[:start]), DifferencePart(unchanged=old[len(old) - end :])
     return [part for part in (first, *middle, last) if any(part)]
 
 
@@ -40,9 +40,9 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
     )
 
 
-def _middle(old: Sequence[str], new: Sequence[str]) -> list[Part] | None:
+def _middle(old: Sequence[str], new: Sequence[str]) -> list[DifferencePart] | None:
     if not old or not new:
-        return [Part(deleted=old, inserted=new)]
+        return [DifferencePart(deleted=old, inserted=new)]
     reached = _reached(old, new)
     return None if reached is None else list(_parts(old, new, _matches(reached, len(old), len(new))))
 
@@ -89,11 +89,11 @@ def _matches(reached: list[dict[int, int]], place: int, other: int) -> list[tupl
     return matches[::-1]
 
 
-def _parts(old: Sequence[str], new: Sequence[str], matches: list[tuple[int, int, int]]) -> Iterator[Part]:
+def _parts(old: Sequence[str], new: Sequence[str], matches: list[tuple[int, int, int]]) -> Iterator[DifferencePart]:
     place = other = 0
     for start, other_start, count in [*matches, (len(old), len(new), 0)]:
         if start > place or other_start > other:
-            yield Part(deleted=old[place:start], inserted=new[other:other_start])
+            yield DifferencePart(deleted=old[place:start], inserted=new[other:other_start])
         if count:
-            yield Part(unchanged=old[start : start + count])
+            yield DifferencePart(unchanged=old[start : start + count])
         place, other = start + count, other_start + count

@@ -16,8 +16,8 @@ from netinv_core.types import Endpoint
 from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.merge import Layer
 from netinv_extras.config_contexts.origins import FIELD, layers_of, merged_values
-from netinv_web.cells import link
 from netinv_web.extensions import Panel, Tab
+from netinv_web.markup import link
 from netinv_web.paths import object_path
 
 TEMPLATE = "netinv_extras:config_contexts/web/templates/config_context.jinja2"

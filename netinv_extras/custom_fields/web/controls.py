@@ -20,7 +20,7 @@ from netinv_extras.custom_fields.values import (
     MULTI_SELECT,
     SELECT,
     URL,
-    Definition,
+    ValueDefinition,
 )
 from netinv_web.forms.control_values import parse_json
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey
@@ -43,7 +43,7 @@ def _custom_fields(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Co
     return [_custom_field(field, definition) for definition in definitions_of(uow, endpoint.label).values()]
 
 
-def _custom_field(field: Field, definition: Definition) -> Control:
+def _custom_field(field: Field, definition: ValueDefinition) -> Control:
     control = Control(
         f"{field.name}.{definition.slug}",
         definition.label,
@@ -70,7 +70,7 @@ def _custom_field(field: Field, definition: Definition) -> Control:
     return control
 
 
-def _default_texts(definition: Definition) -> list[str]:
+def _default_texts(definition: ValueDefinition) -> list[str]:
     """The texts of a new object's control. JSON has none: its default is set by the write."""
     default = definition.default
     if default is None or definition.type == JSON:
@@ -80,7 +80,7 @@ def _default_texts(definition: Definition) -> list[str]:
     return [str(item) for item in default] if isinstance(default, list) else [str(default)]
 
 
-def _reader(definition: Definition) -> Callable[[Sequence[Any]], Any]:
+def _reader(definition: ValueDefinition) -> Callable[[Sequence[Any]], Any]:
     """The function from the texts of a form to the value of a custom field."""
 
     def read(texts: Sequence[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,15 +12,18 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.db.engine import is_bad_filter_error, is_timeout
 from netinv_core.errors import Invalid
+from netinv_core.read.lookups import MAX_TERMS
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
+from netinv_extras.dynamic_groups.terms import terms_of
 from netinv_extras.dynamic_groups.web.filters import LABEL
 from netinv_web.extensions import ListTab, Tab
 from netinv_web.paths import object_path, page_path
 
 TEMPLATE = "netinv_extras:dynamic_groups/web/templates/dynamic_groups.jinja2"
 MAX_GROUPS = 1000  # groups of a content type that are evaluated: columns of one statement
+MAX_STATEMENTS = 10  # for groups that compare many values one by one, of MAX_TERMS each
 
 
 def tabs_of(endpoint: Endpoint) -> list[Tab | ListTab]:
@@ -34,6 +38,7 @@ def tabs_of(endpoint: Endpoint) -> list[Tab | ListTab]:
                 lambda group: None,
                 100,
                 api_path=lambda group: f"{endpoint.canonical_path}{group['id']}/members/",
+                counted=False,
             )
         ]
     if endpoint.label == "extras.dynamicgroupmembership":
@@ -56,17 +61,37 @@ def _members(request: Request, group: Mapping[str, Any]) -> list[Any]:
 
 
 def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:
-    """The groups by name, limited to those that the user may view. ``unchecked`` are more than are evaluated at
-    once.
+    """The groups by name, limited to those that the user may view. ``unchecked`` is the number of those that are not
+    evaluated: of more than are evaluated at once, and of those that compare too many values.
     """
     uow, groups = request.uow, groups_of(request.uow)
     of_type = [key for key, group in groups.items() if group.content_type == endpoint.label]
     visible = permissions.visible_ids(uow, uow.registry[LABEL], of_type)
     seen = sorted((key for key in of_type if key in visible), key=lambda key: str(groups[key].name))
-    members = _containing(uow, endpoint, representation["id"], seen[:MAX_GROUPS])
+    batches = _batches(uow, seen[:MAX_GROUPS])
+    members = [group for batch in batches for group in _containing(uow, endpoint, representation["id"], batch)]
     rest = f"{page_path(uow.registry[LABEL])}?content_type={endpoint.label}"
     named = [(groups[key].name, object_path(uow.registry[LABEL], key)) for key in members]
-    return {"groups": sorted(named), "unchecked": max(0, len(seen) - MAX_GROUPS), "rest": rest}
+    return {"groups": sorted(named), "unchecked": len(seen) - sum(map(len, batches)), "rest": rest}
+
+
+def _batches(uow: UnitOfWork, groups: Sequence[Any]) -> list[list[Any]]:
+    """The groups that one statement each evaluates: all in one, or as many as compare :data:`MAX_TERMS` values.
+
+    A group that compares more is in none. Those that compare the most are left out where more statements than
+    :data:`MAX_STATEMENTS` would be needed.
+    """
+    batches: list[list[Any]] = [[]]
+    used = 0
+    for group, terms in sorted(terms_of(uow, groups_of(uow), groups).items(), key=operator.itemgetter(1)):
+        if terms > MAX_TERMS:
+            continue
+        if used + terms > MAX_TERMS:
+            batches.append([])
+            used = 0
+        batches[-1].append(group)
+        used += terms
+    return batches[:MAX_STATEMENTS]
 
 
 def _containing(uow: UnitOfWork, endpoint: Endpoint, key: Any, groups: Sequence[Any]) -> list[Any]:

@@ -12,8 +12,8 @@ from netinv_core.http.views import key_of
 from netinv_core.types import Endpoint
 from netinv_extras.git import views as git_views
 from netinv_web import notices
-from netinv_web.cells import EMPTY, time_markup
 from netinv_web.extensions import Panel
+from netinv_web.markup import EMPTY, time_markup
 from netinv_web.menu import may
 from netinv_web.pages import fragment, see_other
 
@@ -35,6 +35,7 @@ def panel(request: Request, endpoint: Endpoint, repository: Mapping[str, Any]) -
         "counts": [(name, outcome[name]) for name in COUNTS],
         "objects": outcome["objects"],
         "refused": outcome["refused"],
+        "notes": outcome["notes"],
         "path": path,
         "may_sync": may(request.uow, endpoint, "change"),
     }

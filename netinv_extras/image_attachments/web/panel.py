@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from pyramid.request import Request
 
-from netinv_core.net.urls import path_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
 from netinv_core.types import Endpoint
+from netinv_outgoing.urls import path_of
 from netinv_web.extensions import Action, Panel
 from netinv_web.paths import object_path
 

@@ -15,10 +15,11 @@ from netinv_core.write import delete
 from netinv_extras.jobs import live_log
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import results as job_results
-from netinv_extras.jobs.api import FAILURE, INFO, Job
+from netinv_extras.jobs.api import Job
+from netinv_extras.jobs.job_log import FAILURE, INFO
 from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobLogEntry, JobResult
 from netinv_extras.jobs.variables import StringVar, TextVar
-from netinv_web.background import Arguments, State, Task, task_named
+from netinv_web.background import Arguments, BackgroundTask, RunState, task_named
 from netinv_web.menu import may
 
 PROGRESS = "{} of {}"
@@ -67,8 +68,10 @@ class JobBackground:
     ends.
     """
 
-    def start(self, uow: UnitOfWork, task: Task, arguments: Arguments) -> str | None:
-        """Asks for a run; ``None`` when the job is not installed yet."""
+    def start(self, uow: UnitOfWork, task: BackgroundTask, arguments: Arguments) -> str | None:
+        """Asks for a run; ``None`` when the job is not installed yet, and in a change request."""
+        if uow.aside:
+            return None
         is_job = (_jobs.c.module_name == RunTask.__module__, _jobs.c.job_class_name == RunTask.__name__)
         job = uow.execute(sa.select(_jobs).where(*is_job, _jobs.c.installed)).mappings().first()
         if job is None or uow.identity.user_id is None:
@@ -78,7 +81,7 @@ class JobBackground:
         job_results.enqueue(uow, [result])
         return str(result["id"])
 
-    def state(self, uow: UnitOfWork, run: str) -> State | None:
+    def state(self, uow: UnitOfWork, run: str) -> RunState | None:
         """The state of a run of the user, from its result and its log; two statements."""
         row = _own(uow, run)
         if row is None:
@@ -96,7 +99,7 @@ class JobBackground:
         errors = [entry.message.partition("\n")[0] for entry in entries if entry.log_level == FAILURE][:MAX_ERRORS]
         results, changes = uow.registry[job_results.LABEL], uow.registry["extras.objectchange"]
         completed = row.status == COMPLETED
-        return State(
+        return RunState(
             STATES.labels[row.status],
             row.status in _ACTIVE,
             completed,

@@ -10,21 +10,22 @@ import colander
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.errors import Denied, Invalid, NotFound, error_text
+from netinv_core.errors import Conflict, Denied, Invalid, NotFound, error_text
 from netinv_core.fields import errors_of
 from netinv_core.labels import label_of_name
 from netinv_core.read import listing
+from netinv_core.storage.files import Upload
 from netinv_core.types import Registry
 from netinv_extras.jobs import variables as kinds
-from netinv_extras.jobs.catalog import JobClass
-from netinv_extras.jobs.run_views import Row, runnable, start
+from netinv_extras.jobs.run_views import Row, refusal_aside, runnable, start
 from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS
 from netinv_extras.jobs.variables import Variable
 from netinv_web import notices
+from netinv_web.following import page_of_object
 from netinv_web.forms import pickers
 from netinv_web.forms.controls import Control
 from netinv_web.objects.details import object_values
-from netinv_web.pages import form_of, page, see_other
+from netinv_web.pages import form_of, form_text, page, see_other
 
 TEMPLATE = "netinv_extras:jobs/web/templates/job_run.jinja2"
 PREFIX = "var-"  # of the names of controls of variables, which may be called like the others
@@ -51,9 +52,12 @@ def run(request: Request) -> Response:
     if key is None:
         raise NotFound()
     row, job_class = runnable(uow, endpoint, key)
+    if uow.aside is not None and (reason := refusal_aside(row, job_class)):
+        raise Conflict(reason)
     variables = job_class.job.variables()
     form = RunForm(
-        [_control(uow.registry, name, variable) for name, variable in variables.items()], _options(row, job_class)
+        [_control(uow.registry, name, variable) for name, variable in variables.items()],
+        _options(row, aside=uow.aside is not None),
     )
     if request.method == "GET":
         return _page(request, row, form)
@@ -64,9 +68,13 @@ def run(request: Request) -> Response:
         _add_errors(form, error.body)
         return _page(request, row, form, 422)
     if result_id is not None:
-        return see_other(f"/extras/job-results/{result_id}/")
+        following = page_of_object(uow, uow.registry["extras.jobresult"], result_id, "")
+        if following:
+            return see_other(following)
+        return notices.add(request, see_other(request.path), notices.Notice("The job was started."))
     text = "The run waits for approval." if row["approval_required"] else "The run is scheduled."
-    return notices.add(request, see_other(f"/extras/scheduled-jobs/{schedule_id}/"), notices.Notice(text))
+    following = page_of_object(uow, uow.registry["extras.scheduledjob"], schedule_id, request.path)
+    return notices.add(request, see_other(following), notices.Notice(text))
 
 
 def _page(request: Request, row: Row, form: RunForm, status: int = 200) -> Response:
@@ -100,12 +108,14 @@ def _control(registry: Registry, name: str, variable: Variable) -> Control:
     elif isinstance(variable, kinds.ObjectVar):
         control.kind, control.multiple = "picker", variable.multiple
         control.target = registry.get(variable.model)
-        control.parameters = {
-            name: str(value) for name, value in variable.query_params.items() if not isinstance(value, list)
-        }
+        parameters = variable.parameters({})
+        control.parameters = {key: values[0] for key, values in parameters.items() if len(values) == 1}
+        control.depends_on = {f"{PREFIX}{other}": key for other, key in variable.depends_on.items()}
     elif isinstance(variable, kinds.IntegerVar):
         control.kind = "number"
         control.attributes = _stated({"min": variable.min_value, "max": variable.max_value, "step": 1})
+    elif isinstance(variable, kinds.FileVar):
+        control.kind = "file"
     elif isinstance(variable, kinds.StringVar):
         control.kind = "textarea" if isinstance(variable, kinds.TextVar) else "text"
         control.attributes = _stated({"maxlength": variable.max_length, "minlength": variable.min_length})
@@ -123,17 +133,20 @@ def _texts(value: Any) -> Sequence[str]:
     return [str(item).lower() if isinstance(item, bool) else str(item) for item in items]
 
 
-def _options(row: Row, job_class: JobClass) -> list[Control]:
-    """The controls of the run itself; jobs with sensitive variables have no schedule."""
+def _options(row: Row, *, aside: bool) -> list[Control]:
+    """The controls of the run itself; jobs with sensitive variables have no schedule, nor have runs in a change
+    request.
+    """
     controls: list[Control] = []
     if not row["read_only"]:
-        commit = Control("commit", "Commit changes", "checkbox", help="Without it this is a dry run: nothing is kept.")
+        label = "Add the changes to the change request" if aside else "Commit changes"
+        commit = Control("commit", label, "checkbox", help="Without it this is a dry run: nothing is kept.")
         commit.values = ["true" if row["commit_default"] else "false"]
         controls.append(commit)
     if row["task_queues"]:
         queues = [(queue, queue) for queue in row["task_queues"]]
         controls.append(Control("task_queue", "Queue", "select", values=[queues[0][0]], choices=queues))
-    if row["has_sensitive_variables"]:
+    if row["has_sensitive_variables"] or aside:
         return controls
     intervals = [(value, label) for value, label in INTERVALS.items]
     times = f"Not for “{INTERVALS.labels[IMMEDIATELY]}”."
@@ -173,6 +186,9 @@ def _body(request: Request, form: RunForm, variables: Mapping[str, Variable]) ->
 
 
 def _sent(request: Request, control: Control) -> Any:
+    if control.kind == "file":
+        upload = form_of(request).get(control.name)
+        return upload if isinstance(upload, Upload) and upload.name else None
     texts = [text for text in form_of(request).getall(control.name) if isinstance(text, str)]
     control.values = [text for text in texts if text]
     if control.kind == "picker":
@@ -187,7 +203,7 @@ def _sent(request: Request, control: Control) -> Any:
 
 def _sent_objects(request: Request, control: Control) -> Any:
     """The references to the objects of a picker: those that were chosen, and those in the text box beside it."""
-    control.typed = str(form_of(request).get(f"{pickers.TEXT_PREFIX}{control.name}", ""))
+    control.typed = form_text(request, f"{pickers.TEXT_PREFIX}{control.name}")
     references = pickers.typed_references(control, control.typed)
     if control.multiple:
         return [*control.values, *references]

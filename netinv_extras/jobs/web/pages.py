@@ -37,8 +37,9 @@ def includeme(config: Any) -> None:
     """Adds the pages."""
     add, both = config.add_netinv_page, ["GET", "POST"]
     schedules, run = "extras/scheduled-jobs", "/extras/job-buttons/{id}/run/"
-    add("/extras/jobs/{id}/run/", forms.run, permission="run", methods=both, resource="extras/jobs")
+    runs = {"methods": both, "runs_aside": True}
+    add("/extras/jobs/{id}/run/", forms.run, permission="run", resource="extras/jobs", **runs)
     add("/extras/job-results/{id}/live-log/", results.show_log, permission="view", resource="extras/job-results")
     decide = "/extras/scheduled-jobs/{id}/decide/"
     add(decide, results.decide, permission="view", methods=["POST"], resource=schedules)
-    add(run, buttons.run_button, permission="view", methods=both, resource="extras/job-buttons")
+    add(run, buttons.run_button, permission="view", resource="extras/job-buttons", **runs)

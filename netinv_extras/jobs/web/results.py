@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,16 +12,17 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.errors import Conflict, error_text
+from netinv_core.errors import Conflict, Denied, error_text
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.jobs import approval_views, live_log
 from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobLogEntry, JobResult
+from netinv_extras.jobs.run_views import refusal_aside, runnable
 from netinv_extras.jobs.schedules import IMMEDIATELY, ScheduledJob
 from netinv_web import notices
-from netinv_web.cells import time_markup
+from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.pages import form_of, fragment, local_path, see_other
 
@@ -36,14 +38,35 @@ _COLUMNS = ("created", "position", "grouping", "log_level", "log_object", "absol
 
 def job_panel(request: Request, endpoint: Endpoint, job: Mapping[str, Any]) -> dict[str, Any]:
     """The way to the form that runs the job, or why it cannot be run, and its last results."""
-    uow, refusal = request.uow, ""
+    uow, refusal, enable = request.uow, "", ""
     if not job["installed"]:
         refusal = "This job is not installed."
     elif not job["enabled"]:
-        refusal = "This job is not enabled."
+        refusal = "This job is not enabled, so that nobody can run it."
+        if may(uow, endpoint, "change"):
+            enable = f"/extras/jobs/{job['id']}/edit/#field-enabled"
+        else:
+            refusal += " Users who may change jobs can enable it, with Edit on this page."
     elif not may(uow, endpoint, "run"):
         refusal = "You may not run this job."
-    return {"refusal": refusal, "run": f"/extras/jobs/{job['id']}/run/", "results": _last_results(uow, job["id"])}
+    elif uow.aside is not None:
+        refusal = _refusal_aside(uow, endpoint, job["id"])
+    run = f"/extras/jobs/{job['id']}/run/"
+    return {
+        "description": job["description"],
+        "refusal": refusal,
+        "enable": enable,
+        "run": run,
+        "results": _last_results(uow, job["id"]),
+    }
+
+
+def _refusal_aside(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> str:
+    """The reason why a job cannot be run in the change request of the unit of work; blank if it can."""
+    try:
+        return refusal_aside(*runnable(uow, endpoint, uuid.UUID(str(key))))
+    except Denied as error:
+        return error_text(error.body["detail"])
 
 
 def _last_results(uow: UnitOfWork, job_id: Any) -> list[dict[str, Any]]:
@@ -89,7 +112,17 @@ def log_values(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any]:
         "status": result["status"]["label"],
         "path": f"/extras/job-results/{result['id']}/",
         "changes": f"/extras/object-changes/?request_id={result['job_id']}",
+        "proposed_in": _change_request(result),
     }
+
+
+def _change_request(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The change request that a run is in, and the number of changes that it added; ``None`` for other runs."""
+    named, count = result.get("proposed_in"), result["proposed_changes"]
+    if count is None:
+        return None
+    path, name = (f"/extras/change-requests/{named['id']}/", named["display"]) if named else ("", "")
+    return {"path": path, "name": name, "added": f"{count:,} {'change' if count == 1 else 'changes'} added"}
 
 
 def _output(data: Any) -> str:

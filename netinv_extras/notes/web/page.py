@@ -19,11 +19,11 @@ from netinv_core.read.listing import Slice
 from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_extras.notes import Note, takes_notes
-from netinv_web.cells import time_markup
 from netinv_web.extensions import Tab
+from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.objects import markdown, tabs
-from netinv_web.pages import form_of, see_other
+from netinv_web.pages import form_text, see_other
 from netinv_web.paths import object_path
 
 LABEL, NAME, TEMPLATE = "extras.note", "notes", "netinv_extras:notes/web/templates/notes.jinja2"
@@ -70,7 +70,7 @@ def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any])
         ],
         "may_add": may(uow, notes, "add"),
         "error": request.environ.get(ERROR, ""),
-        "entered": str(form_of(request).get("note", "")) if ERROR in request.environ else "",
+        "entered": form_text(request, "note") if ERROR in request.environ else "",
         "path": f"{object_path(endpoint, key)}notes/",
     }
 
@@ -83,7 +83,7 @@ def show(request: Request) -> Response:
     if not takes_notes(endpoint):
         raise NotFound()
     listing.detail(uow, endpoint, key, shape="nested")
-    body = {"note": str(form_of(request).get("note", "")), "assigned_object_type": endpoint.label}
+    body = {"note": form_text(request, "note"), "assigned_object_type": endpoint.label}
     try:
         save.create(uow, uow.registry[LABEL], [body | {"assigned_object_id": str(key)}], single=True)
     except Invalid as invalid:

@@ -10,9 +10,10 @@ from pyramid.response import Response
 
 from netinv_core.errors import Conflict, error_text
 from netinv_core.http.views import key_of
+from netinv_core.labels import title_of_type
 from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import text_of
-from netinv_core.types import Endpoint
+from netinv_core.types import Endpoint, Registry
 from netinv_extras.plans import applying
 from netinv_extras.plans.models import LABEL, PENDING
 from netinv_web import notices
@@ -27,7 +28,7 @@ def panel(request: Request, endpoint: Endpoint, plan: Mapping[str, Any]) -> dict
     """The changes of a plan, and of one that is not applied the button."""
     (shown,) = plan_of(endpoint).represent(request.uow, [key_of(request)])
     return {
-        "changes": [_line(change) for change in shown["changes"][:MAX_SHOWN]],
+        "changes": [_line(endpoint.registry, change) for change in shown["changes"][:MAX_SHOWN]],
         "hidden": max(0, len(shown["changes"]) - MAX_SHOWN),
         "is_pending": shown["state"]["value"] == PENDING,
         "path": f"/extras/plans/{key_of(request)}/apply/",
@@ -35,11 +36,11 @@ def panel(request: Request, endpoint: Endpoint, plan: Mapping[str, Any]) -> dict
     }
 
 
-def _line(change: Mapping[str, Any]) -> dict[str, Any]:
-    """A change with its values as text; those of a deleted object are left out."""
+def _line(registry: Registry, change: Mapping[str, Any]) -> dict[str, Any]:
+    """A change with the name of the model, and its values as text; those of a deleted object are left out."""
     fields = [] if change["action"] == "delete" else change["fields"]
     texts = [(item["field"], text_of(item["before"]), text_of(item["after"])) for item in fields]
-    return {**change, "fields": texts}
+    return {**change, "title": title_of_type(registry, change["object_type"]), "fields": texts}
 
 
 def apply(request: Request) -> Response:

@@ -6,7 +6,7 @@ from typing import Any
 
 from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.relationships.field import Relationships
-from netinv_extras.relationships.sides import Side, sides_of
+from netinv_extras.relationships.sides import RelationshipSide, sides_of
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey
 
 GROUP = "Relationships"
@@ -19,7 +19,7 @@ def _relationships(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Co
     ]
 
 
-def _side(uow: UnitOfWork, field: Field, side: Side) -> Control:
+def _side(uow: UnitOfWork, field: Field, side: RelationshipSide) -> Control:
     return Control(
         f"{field.name}.{side.slug}.{side.name}",
         f"{side.title}: {side.label}",

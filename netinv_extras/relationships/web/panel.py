@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
+from netinv_core.read.names import Pair, names_in_context
+from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.relationships.models import NAME
-from netinv_extras.relationships.sides import sides_of
+from netinv_extras.relationships.sides import RelationshipSide, sides_of
 from netinv_extras.web.members import member
-from netinv_web.cells import object_link
 from netinv_web.extensions import Panel
+from netinv_web.markup import object_link
 
 TEMPLATE = "netinv_extras:relationships/web/templates/relationships.jinja2"
 
@@ -24,13 +25,27 @@ def _objects(request: Request, endpoint: Endpoint, representation: Mapping[str, 
     if not sides:
         return None
     values = member(uow, endpoint, NAME, representation["id"])
-    rows = []
+    rows, names = [], _names(uow, sides, values)
     for side in sides:
-        objects = values.get(side.slug, {}).get(side.name, {}).get("objects", ())
-        links = [object_link(uow, item["url"], item["display"]) for item in objects]
+        links = [
+            object_link(uow, item["url"], names.get((side.other_type, item["id"]), item["display"]))
+            for item in _items(values, side)
+        ]
         if links:
             rows.append((side.label or side.title, links))
     return {"rows": rows} if rows else None
+
+
+def _items(values: Mapping[str, Any], side: RelationshipSide) -> Sequence[Mapping[str, Any]]:
+    """The objects at the other end of a side, as a representation has them."""
+    items: Sequence[Mapping[str, Any]] = values.get(side.slug, {}).get(side.name, {}).get("objects", ())
+    return items
+
+
+def _names(uow: UnitOfWork, sides: Sequence[RelationshipSide], values: Mapping[str, Any]) -> Mapping[Pair, str]:
+    """The names in context of all of them; one statement, none without objects."""
+    pairs = [(side.other_type, item["id"]) for side in sides for item in _items(values, side)]
+    return names_in_context(uow, pairs) if pairs else {}
 
 
 PANEL = Panel("relationships", "Relationships", _objects, lazy=True, template=TEMPLATE, position=310)

@@ -11,10 +11,10 @@ from pyramid.request import Request
 from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.tags import Tags
 from netinv_web.bulk.selection import FIELDS
-from netinv_web.cells import dot
 from netinv_web.extensions import Action, Panel
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey
 from netinv_web.lists.selection import SELECTION
+from netinv_web.markup import dot
 from netinv_web.paths import object_path, page_path
 
 NAME = "tags"

@@ -24,10 +24,11 @@ def main() -> None:
     sys.modules["netinv_extras"] = package
     for name in LATE:
         importlib.import_module(name)
-    from netinv_extras.templates.renderer import limits
+    from netinv_extras.templates.renderer import limits, plugin_filters
     from netinv_extras.templates.renderer.worker import Worker
 
-    worker = Worker(0, options["progress"])
+    filters, failed = plugin_filters.load(options["filters"])
+    worker = Worker(0, options["progress"], filters, failed)
     sys.path.clear()
     limits.set_limits(options["memory"])
     limits.refuse_system()

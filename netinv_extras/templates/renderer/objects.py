@@ -12,61 +12,61 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from netinv_extras.templates.renderer import values
+from netinv_extras.templates.renderer.absent import NULL, Null, lacks, only
+from netinv_extras.templates.renderer.data import Function, Members, Percentage, SharedList, shared
+from netinv_extras.templates.renderer.networks import ATTRIBUTES, AddressText, IPNetwork
+from netinv_extras.templates.renderer.querysets import Queryset
 
-Load = Callable[[int, str], "list[Any] | None"]
-
-
-class Function:
-    """Callable for templates that hides the attributes of the wrapped function."""
-
-    __slots__ = ("_function",)
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return self._function(*arguments, **named)
-
-    def __repr__(self) -> str:
-        return "<function>"
-
-
-class Members(dict[str, Any]):
-    """JSON object within a representation. Its text is its ``display`` or ``label``, if it has one."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        return str(next((self[name] for name in ("display", "label") if name in self), dict(self)))
+Load = Callable[[int, str], "dict[str, Any]"]
 
 
 class Batches:
     """Cache of the columns of one message's batches; a column holds an attribute of all objects of a batch.
 
-    ``load(batch, name)`` requests a column from the service; it returns ``None`` for an unknown attribute.
+    ``load(batch, name)`` requests a column from the service: ``{"values", "null"}``, or for an unknown attribute
+    ``{"model", "nearest"}``.
     """
 
     def __init__(self, load: Load) -> None:
         self._load = load
-        self._columns: dict[tuple[int, str], list[Any] | None] = {}
+        self._columns: dict[tuple[int, str], tuple[list[Any], Any] | str] = {}
 
-    def keep(self, batch: int, name: str, column: list[Any] | None) -> None:
-        """Stores a loaded column, or ``None`` for an unknown attribute."""
-        self._columns[batch, name] = None if column is None else [self.decode(value) for value in column]
+    def keep(self, batch: int, name: str, answer: dict[str, Any]) -> None:
+        """Stores a loaded column, or the message for an unknown attribute."""
+        if "values" in answer:
+            null = _SCALAR if answer["null"] is None else self.decode(answer["null"])
+            column = [null if value is None else self.decode(value) for value in answer["values"]]
+            self._columns[batch, name] = column, null
+        else:
+            self._columns[batch, name] = lacks(answer["model"], name, answer["nearest"])
+
+    def _column(self, batch: int, name: str) -> tuple[list[Any], Any]:
+        """Returns the values of an attribute, and its null.
+
+        :raises AttributeError: for an unknown attribute, with its message
+        """
+        key = (batch, name)
+        if key not in self._columns:
+            self.keep(batch, name, self._load(batch, name))
+        column = self._columns[key]
+        if isinstance(column, str):
+            raise AttributeError(column)
+        return column
 
     def value(self, batch: int, place: int, name: str) -> Any:
         """Returns an attribute of an object, loading its column if necessary.
 
-        :raises AttributeError: for an unknown or hidden attribute
+        :raises AttributeError: for an unknown attribute
         """
-        key = (batch, name)
-        if key not in self._columns:
-            self.keep(batch, name, None if name.startswith("_") else self._load(batch, name))
-        column = self._columns[key]
-        value = values.HIDDEN if column is None else column[place]
-        if value is values.HIDDEN:
-            raise AttributeError(name)
-        return value
+        return self._column(batch, name)[0][place]
+
+    def null(self, batch: int) -> Null:
+        """Returns the null of references to the objects of a batch."""
+
+        def attribute(name: str) -> Any:
+            return self._column(batch, name)[1]
+
+        return Null(attribute)
 
     def decode(self, value: Any) -> Any:
         """Decodes a value (:mod:`netinv_extras.templates.renderer.values`)."""
@@ -77,23 +77,35 @@ class Batches:
                 return Object(self, batch, place)
             case [values.OBJECTS, batch, places]:
                 return Queryset([Object(self, batch, place) for place in places])
-            case [values.LABEL, text]:
-                return Function(lambda: text)
+            case [values.RESULT, inner]:
+                result = self.decode(inner)
+                return Function(lambda: result)
             case [values.SHOWN_OBJECT, members]:
                 return Members({name: self.decode(member) for name, member in members.items()})
             case [values.SHOWN_LIST, items]:
-                return [self.decode(item) for item in items]
-            case [values.HIDDEN_VALUE]:
-                return values.HIDDEN
+                return SharedList([self.decode(item) for item in items])
+            case [values.NULL_OBJECT, batch]:
+                return self.null(batch)
+            case [tag] if tag in _NULLS:
+                return _NULLS[tag]
         return _SCALARS[value[0]](value[1])
 
 
+_SCALAR = only(())
+_NULLS = {
+    values.HIDDEN_VALUE: NULL,
+    values.NULL_ADDRESS: only(ATTRIBUTES[AddressText], "an address"),
+    values.NULL_NETWORK: only(ATTRIBUTES[IPNetwork], "a network"),
+}
 _SCALARS: dict[str, Callable[[Any], Any]] = {
-    values.JSON: lambda value: value,
+    values.JSON: shared,
     values.DATETIME: datetime.datetime.fromisoformat,
     values.DATE: datetime.date.fromisoformat,
     values.TIME: datetime.time.fromisoformat,
     values.DECIMAL: decimal.Decimal,
+    values.ADDRESS: AddressText,
+    values.NETWORK: IPNetwork,
+    values.SHARE: Percentage.of,
 }
 
 
@@ -106,11 +118,13 @@ class Object:
         self._batches, self._batch, self._place = batches, batch, place
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_", values.REQUEST)):
+            raise AttributeError(lacks("an object", name, ""))
         return self._batches.value(self._batch, self._place, name)
 
     def __getitem__(self, name: object) -> Any:
         try:
-            return self._batches.value(self._batch, self._place, str(name))
+            return self.__getattr__(str(name))
         except AttributeError:
             raise KeyError(name) from None
 
@@ -128,43 +142,19 @@ class Object:
             return False
         return (self._batch, self._place) == (other._batch, other._place) or self.id == other.id
 
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Object):
+            return NotImplemented
+        return (str(self), str(self.id)) < (str(other), str(other.id))
+
     def __hash__(self) -> int:
         return hash(self.id)
 
 
-class Queryset:
-    """List of objects with the read-only methods of a Django queryset that templates call."""
-
-    __slots__ = ("_objects",)
-
-    def __init__(self, objects: list[Object]) -> None:
-        self._objects = objects
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _METHODS:
-            raise AttributeError(name)
-        return Function(lambda: _METHODS[name](self))
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._objects[place]
-
-    def __iter__(self) -> Iterator[Object]:
-        return iter(self._objects)
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def __str__(self) -> str:
-        return ", ".join(map(str, self._objects))
-
-    def __repr__(self) -> str:
-        return repr(self._objects)
-
-
-_METHODS: dict[str, Callable[[Queryset], Any]] = {
-    "all": lambda objects: objects,
-    "exists": lambda objects: len(objects) > 0,
-    "first": lambda objects: objects[0] if len(objects) else None,
-    "last": lambda objects: objects[-1] if len(objects) else None,
-    "count": len,
-}
+def explain(item: Object | Null, name: str) -> str:
+    """Returns the message for an attribute that an object, or a null, does not have."""
+    try:
+        getattr(item, name)
+    except AttributeError as error:
+        return str(error)
+    return lacks("an object", name, "")

@@ -26,24 +26,81 @@ class ObjectRefs(NamedTuple):
     places: Sequence[int]
 
 
-class Label(NamedTuple):
-    """A function without arguments that returns ``text``."""
+class ShownMember(NamedTuple):
+    """Member of a representation. JSON objects in it have their ``display`` or ``label`` as text."""
+
+    value: Any
+
+
+class Address(NamedTuple):
+    """An address without a prefix length."""
 
     text: str
 
 
-class Shown(NamedTuple):
-    """Member of a representation. JSON objects in it have their ``display`` or ``label`` as text."""
+class Network(NamedTuple):
+    """A network, or a host within its network: an address with a prefix length."""
+
+    text: str
+
+
+class ShareValue(NamedTuple):
+    """A part of a whole."""
+
+    part: int
+    whole: int
+
+
+class ListedValues(NamedTuple):
+    """A list of values."""
+
+    values: Sequence[Any]
+
+
+class NullObject(NamedTuple):
+    """Null of a reference to objects of a batch, which says what attributes they have."""
+
+    batch: int
+
+
+class FunctionResult(NamedTuple):
+    """A function without arguments that returns ``value``."""
 
     value: Any
+
+
+class NullAddress(NamedTuple):
+    """Null of an address without a prefix length."""
+
+
+class NullNetwork(NamedTuple):
+    """Null of a network, or of a host within its network."""
 
 
 class Hidden(NamedTuple):
     """Placeholder of a value that the user may not view."""
 
 
+class ColumnValue(NamedTuple):
+    """An attribute of all objects of a batch: its values, encoded, and what stands for a null among them."""
+
+    values: Sequence[Any]
+    null: Any = None
+
+
+class Unknown(NamedTuple):
+    """Attribute that the model does not have, and the most similar name that it has."""
+
+    model: str
+    nearest: str
+
+
 HIDDEN = Hidden()
-OBJECT, OBJECTS, LABEL, SHOWN_OBJECT, SHOWN_LIST, HIDDEN_VALUE = "o", "q", "c", "m", "l", "x"
+OBJECT, OBJECTS, RESULT, SHOWN_OBJECT, SHOWN_LIST, HIDDEN_VALUE = "o", "q", "c", "m", "l", "x"
+ADDRESS, NETWORK, NULL_OBJECT, NULL_ADDRESS, NULL_NETWORK = "a", "w", "0", "1", "2"
+SHARE = "s"
+REQUEST = "@"  # first character of names of columns that are no attributes
+META, WHERE = "@meta", "@where:"
 JSON, DATETIME, DATE, TIME, DECIMAL = "j", "t", "d", "h", "n"
 _AS_THEY_ARE = (str, int, float, bool, type(None))
 
@@ -57,12 +114,26 @@ def encode(value: Any) -> Any:
             return [OBJECT, batch, place]
         case ObjectRefs(batch, places):
             return [OBJECTS, batch, list(places)]
-        case Label(text):
-            return [LABEL, text]
-        case Shown(inner):
+        case FunctionResult(inner):
+            return [RESULT, encode(inner)]
+        case Address(text):
+            return [ADDRESS, text]
+        case Network(text):
+            return [NETWORK, text]
+        case ListedValues(items):
+            return [SHOWN_LIST, [encode(item) for item in items]]
+        case ShareValue(part, whole):
+            return [SHARE, [part, whole]]
+        case NullObject(batch):
+            return [NULL_OBJECT, batch]
+        case ShownMember(inner):
             return _encode_shown(inner)
         case Hidden():
             return [HIDDEN_VALUE]
+        case NullAddress():
+            return [NULL_ADDRESS]
+        case NullNetwork():
+            return [NULL_NETWORK]
         case dict() | list() | tuple():
             return [JSON, value]
         case datetime.datetime():

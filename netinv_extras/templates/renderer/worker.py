@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -24,6 +25,8 @@ BUFFERED = 1 << 16  # bytes of buffered results after which they are sent
 LINGER = 0.01  # seconds since the last write after which buffered results are sent
 SPARE = 5.0  # seconds of processor time in addition to the time limit of a message
 LONGEST_REASON = 1000  # characters of an error text
+MOST_FAILED = 20  # names of filters that are told
+LONGEST_NAME = 500  # characters of the name of an attribute
 TOO_DEEP = "it is nested too deeply or calls itself without end"
 
 
@@ -69,20 +72,21 @@ class Timer:
 class Worker:
     """Serves the socket ``descriptor``; writes a byte to the pipe ``progress`` at the start of each job."""
 
-    def __init__(self, descriptor: int, progress: int) -> None:
+    def __init__(self, descriptor: int, progress: int, filters: Mapping[str, Any], failed: Sequence[str] = ()) -> None:
+        self._failed = list(failed)[:MOST_FAILED]
         self._descriptor, self._progress = descriptor, progress
         self._buffer = bytearray()
         self._sent = time.monotonic()
         self._timer = Timer()
         self._late = "time"  # reported on a timeout: "time" for the limit of the job, "late" for that of the message
-        self._templates = Templates()
+        self._templates = Templates(filters)
         # loads the modules that Jinja2 imports on first use
         warm_up = "{% for x in [1] %}{{ x|tojson }}{{ 'a'|wordwrap(3) }}{% endfor %}"
         self._templates.compiled(warm_up, lines=False).render()
 
     def serve(self) -> None:
         """Answers messages until the service closes the socket."""
-        self._send({"is": "ready"})
+        self._send({"is": "ready", "failed": self._failed})
         while (frame := frames.read(self._receive, 1 << 32, 0)) is not None:
             self._answer(frame[0])
             self._send({"is": "done", "cpu": limits.processor_seconds()})
@@ -94,8 +98,8 @@ class Worker:
         """
         limits.allow_processor(message["total"] + SPARE)
         batches = Batches(self._load)
-        for batch, name, column in message["columns"]:
-            batches.keep(batch, name, column)
+        for batch, name, answer in message["columns"]:
+            batches.keep(batch, name, answer)
         end = time.monotonic() + message["total"]
         for number, source, variables in message["jobs"]:
             os.write(self._progress, b".")
@@ -127,10 +131,8 @@ class Worker:
             self._report(number, "failed", TOO_DEEP)
         except TemplateSyntaxError as error:
             self._report(number, "failed", f"Line {error.lineno}: {error.message}")
-        except TemplateError as error:
-            self._report(number, "failed", error.message or type(error).__name__)
         except Exception as error:  # any error of a filter or an operator
-            self._report(number, "failed", _explained(error))
+            self._report(number, "failed", f"{_place(error)}{_explained(error)}")
         else:
             self._report(number, "text", text)
 
@@ -153,20 +155,19 @@ class Worker:
 
     # -- the socket
 
-    def _load(self, batch: int, name: str) -> list[Any] | None:
-        """Requests an attribute of all objects of a batch from the service.
+    def _load(self, batch: int, name: str) -> dict[str, Any]:
+        """Requests an attribute of all objects of a batch from the service (:class:`Batches`).
 
         :raises SecurityError: when the service refuses to load more
         """
         with self._timer:
-            self._send({"is": "load", "batch": batch, "name": name[:200]})
+            self._send({"is": "load", "batch": batch, "name": name[:LONGEST_NAME]})
             frame = frames.read(self._receive, 1 << 32, 0)
         if frame is None:
             raise SystemExit(0)
         if "refused" in frame[0]:
             raise SecurityError(frame[0]["refused"])
-        values: list[Any] | None = frame[0]["values"]
-        return values
+        return frame[0]
 
     def _report(self, number: int, kind: str, text: str = "") -> None:
         text = text if kind == "text" else text[:LONGEST_REASON]
@@ -195,7 +196,20 @@ class Worker:
         return b"".join(parts)
 
 
+def _place(error: Exception) -> str:
+    """Returns the line of the template in which an error was raised, as the beginning of a message."""
+    line, step = 0, error.__traceback__
+    while step is not None:
+        template = step.tb_frame.f_globals.get("__jinja_template__")
+        if template is not None:
+            line = template.get_corresponding_lineno(step.tb_lineno)
+        step = step.tb_next
+    return f"Line {line}: " if line else ""
+
+
 def _explained(error: Exception) -> str:
+    if isinstance(error, TemplateError):
+        return error.message or type(error).__name__
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:  # str() of an error may call objects of the template

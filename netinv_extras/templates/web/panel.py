@@ -9,19 +9,23 @@ from pyramid.request import Request
 
 from netinv_core.types import Endpoint
 from netinv_extras.templates import computed_fields
-from netinv_extras.web.members import FACT_GROUPS, member
-from netinv_web.cells import text_markup
+from netinv_extras.web.members import FACT_GROUPS
 from netinv_web.extensions import Panel
+from netinv_web.markup import text_markup
+from netinv_web.menu import may
+
+LABEL = "extras.computedfield"
 
 
 def _computed(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The computed fields, rendered."""
-    definitions = computed_fields.definitions_of(request.uow, endpoint.label)
-    if not definitions:
-        return None
-    values = member(request.uow, endpoint, computed_fields.NAME, representation["id"])
-    facts = [(definition.label, text_markup(values.get(definition.slug))) for definition in definitions]
-    return {"groups": [("", facts)]}
+    """The computed fields, rendered. Those who may change computed fields see why one has its fallback value."""
+    uow, key = request.uow, representation["id"]
+    facts = []
+    for definition, text, error in computed_fields.results_of(uow, endpoint, [key]).get(key, ()):
+        facts.append((definition.label, text_markup(text if error is None else definition.fallback)))
+        if error is not None and may(uow, uow.registry[LABEL], "change"):
+            facts.append((f"{definition.label}: error", text_markup(error)))
+    return {"groups": [("", facts)]} if facts else None
 
 
 PANEL = Panel("computed-fields", "Computed fields", _computed, lazy=True, template=FACT_GROUPS, position=320)

@@ -14,7 +14,7 @@ from netinv_core.types import Endpoint
 from netinv_extras.webhooks import preview
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED
 from netinv_extras.webhooks.web import delivery_queue
-from netinv_web.cells import time_markup
+from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.paths import object_path
 
@@ -30,7 +30,7 @@ def attempts(request: Request, endpoint: Endpoint, delivery: Mapping[str, Any]) 
     changes = request.uow.registry["extras.objectchange"]
     return {
         "history": history,
-        "object": delivery_queue.object_link(request.uow, delivery),
+        "object": delivery_queue.object_link(request.uow, delivery, delivery_queue.names_of(request.uow, [delivery])),
         "change": object_path(changes, delivery["change_id"]) if may(request.uow, changes, "view") else "",
         "next": time_markup(delivery["due"]) if state == QUEUED else "",
         "key": delivery["id"],
@@ -44,14 +44,14 @@ def message(request: Request, endpoint: Endpoint, delivery: Mapping[str, Any]) -
     uow = request.uow
     webhooks = uow.registry["extras.webhook"]
     if not may(uow, webhooks, "view"):
-        return {"message": preview.Preview(error=HIDDEN_WEBHOOK)}
+        return {"message": preview.MessagePreview(error=HIDDEN_WEBHOOK)}
     key = delivery["webhook"]["id"]
     webhook = listing.rows(uow, webhooks, [key], "view").get(key)
     if webhook is None:
-        return {"message": preview.Preview(error=HIDDEN_WEBHOOK)}
+        return {"message": preview.MessagePreview(error=HIDDEN_WEBHOOK)}
     change = preview.change_of(uow, delivery["change_id"])
     if change is None:
-        return {"message": preview.Preview(error=HIDDEN_CHANGE)}
+        return {"message": preview.MessagePreview(error=HIDDEN_CHANGE)}
     return {"message": preview.preview(uow, webhook, change, delivery)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,14 +16,15 @@ from netinv_core.auth import permissions
 from netinv_core.errors import Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
+from netinv_core.read.names import Pair, names_in_context
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, STATES, SUCCEEDED, retry_selected
-from netinv_web import cells, frame, notices
-from netinv_web.cells import EMPTY, link, time_markup
+from netinv_web import frame, markup, notices
 from netinv_web.lists.list_query import query_of
 from netinv_web.lists.listing import Pages
+from netinv_web.markup import EMPTY, link, time_markup
 from netinv_web.menu import may
-from netinv_web.pages import form_of, see_other
+from netinv_web.pages import form_of, form_text, see_other
 from netinv_web.paths import object_path
 
 PATH = "/extras/webhook-deliveries/queue/"
@@ -47,11 +48,11 @@ def show(request: Request) -> dict[str, Any]:
         deliveries, count = page.results, page.count
     except Invalid as invalid:
         error = error_text(invalid.body)
-    webhooks = _webhooks(uow)
+    webhooks, names = _webhooks(uow), names_of(uow, deliveries)
     paused = {str(row.id) for row in webhooks if row.paused}
     chosen = {"webhook_id": "", "state": "", "q": "", **{name: values[-1] for name, values in parameters}}
     return {
-        "rows": [_row(uow, delivery, paused) for delivery in deliveries],
+        "rows": [_row(uow, delivery, paused, names) for delivery in deliveries],
         "pages": Pages(number, size, count),
         "query": query_of(request),
         "counts": _counts(uow, endpoint),
@@ -98,7 +99,16 @@ def _webhooks(uow: UnitOfWork) -> list[Any]:
     return list(uow.execute(sa.select(*columns).where(*limits).order_by(table.c.name).limit(MAX_WEBHOOKS)))
 
 
-def _row(uow: UnitOfWork, delivery: Mapping[str, Any], paused: set[str]) -> dict[str, Any]:
+def names_of(uow: UnitOfWork, deliveries: Sequence[Mapping[str, Any]]) -> Mapping[Pair, str]:
+    """The names in context of the changed objects that are there, and that the user may view; one statement."""
+    return names_in_context(uow, map(_changed_object, deliveries))
+
+
+def _changed_object(delivery: Mapping[str, Any]) -> Pair:
+    return delivery["changed_object_type"], delivery["changed_object_id"]
+
+
+def _row(uow: UnitOfWork, delivery: Mapping[str, Any], paused: set[str], names: Mapping[Pair, str]) -> dict[str, Any]:
     state, webhook = delivery["state"]["value"], delivery["webhook"]
     waits = state == QUEUED and webhook is not None and str(webhook["id"]) in paused
     return {
@@ -107,7 +117,7 @@ def _row(uow: UnitOfWork, delivery: Mapping[str, Any], paused: set[str]) -> dict
         "time": time_markup(delivery["time"]),
         "webhook": webhook_link(uow, webhook),
         "event": delivery["event"]["label"],
-        "object": object_link(uow, delivery),
+        "object": object_link(uow, delivery, names),
         "attempts": delivery["attempts"],
         "answer": last_answer(delivery["history"]),
         "next": time_markup(delivery["due"]) if state == QUEUED and not waits else EMPTY,
@@ -122,15 +132,20 @@ def _row(uow: UnitOfWork, delivery: Mapping[str, Any], paused: set[str]) -> dict
 
 def webhook_link(uow: UnitOfWork, webhook: Mapping[str, Any] | None) -> Markup:
     """A link to a webhook in nested form."""
-    return EMPTY if webhook is None else cells.object_link(uow, webhook["url"], webhook["display"])
+    return EMPTY if webhook is None else markup.object_link(uow, webhook["url"], webhook["display"])
 
 
-def object_link(uow: UnitOfWork, delivery: Mapping[str, Any]) -> Markup:
-    """A link to the changed object, which may be gone; its name where its package is not installed."""
+def object_link(uow: UnitOfWork, delivery: Mapping[str, Any], names: Mapping[Pair, str]) -> Markup:
+    """A link to the changed object by its name, by the recorded one if it is gone; the recorded name alone where its
+    package is not installed.
+    """
     endpoint = uow.registry.get(delivery["changed_object_type"])
     if endpoint is None or not may(uow, endpoint, "view"):
         return escape(delivery["object_repr"])
-    return link(object_path(endpoint, delivery["changed_object_id"]), delivery["object_repr"] or endpoint.title)
+    return link(
+        object_path(endpoint, delivery["changed_object_id"]),
+        names.get(_changed_object(delivery)) or delivery["object_repr"] or endpoint.title,
+    )
 
 
 def last_answer(history: list[dict[str, Any]]) -> str:
@@ -147,7 +162,7 @@ def retry(request: Request) -> Response:
     uow, endpoint = request.uow, request.context.endpoint
     parameters = query_of(request).filters
     within: list[Any] = []
-    following = str(form_of(request).get("following", "")) or f"{PATH}?{urlencode(_pairs(parameters))}"
+    following = form_text(request, "following") or f"{PATH}?{urlencode(_pairs(parameters))}"
     if "all" not in form_of(request):
         keys = [endpoint.parse_key(text) for text in form_of(request).getall("pk") if isinstance(text, str)]
         parameters, within = [], [endpoint.table.c.id.in_([key for key in keys if key is not None])]

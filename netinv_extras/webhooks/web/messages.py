@@ -24,7 +24,7 @@ from netinv_web.pages import form_of, page, see_other
 from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
-    from netinv_extras.webhooks.http_client import Answer
+    from netinv_extras.webhooks.http_client import DeliveryAnswer
 
 TEMPLATE = "netinv_extras:webhooks/web/templates/webhook_test.jinja2"
 
@@ -69,7 +69,7 @@ def show(request: Request) -> Response:
 def send_test(request: Request) -> Response:
     """Sends the message of the preview once, and shows the answer. No delivery is recorded.
 
-    The addresses of the receiver are checked as for deliveries (:mod:`netinv_core.net.ssrf`).
+    The addresses of the receiver are checked as for deliveries (:mod:`netinv_outgoing.ssrf`).
     """
     from netinv_extras.webhooks.http_client import Sender  # requests and urllib3, which a service needs here only
 
@@ -79,7 +79,7 @@ def send_test(request: Request) -> Response:
     try:
         message = preview.build(uow, webhook, change)
     except (payload.PayloadError, payload.Postponed) as error:
-        return _page(request, change, preview.Preview(error=str(error)))
+        return _page(request, change, preview.MessagePreview(error=str(error)))
     uow.release()  # the receiver may take its time
     sender = Sender(uow.registry.settings)
     try:
@@ -102,12 +102,11 @@ def _webhook(request: Request, action: str) -> dict[str, Any]:
 
 
 def _page(
-    request: Request, change: Mapping[str, Any], message: preview.Preview, answer: Answer | None = None
+    request: Request, change: Mapping[str, Any], message: preview.MessagePreview, answer: DeliveryAnswer | None = None
 ) -> Response:
     uow, endpoint = request.uow, request.context.endpoint
     representation = listing.detail(uow, endpoint, request.context.key)
     values = object_values(request, endpoint, representation, "message")
-    invented = change["changed_object_type"] == preview.SAMPLE_TYPE
-    sample = "" if invented else f"{change['changed_object_type']} {change['object_repr']}"
+    sample = preview.sample_name(change)
     own = {"message": message, "answer": answer, "sample": sample, "test_path": f"{values['path']}test/"}
     return page(request, TEMPLATE, values | own)

@@ -4,7 +4,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from netinv_core import (
@@ -19,7 +19,7 @@ from netinv_core import (
     UnitOfWork,
     hookimpl,
 )
-from netinv_example import searching, sites, tidying
+from netinv_example import searching, sites, template_filters, tidying
 from netinv_example.maintenance_windows import count_active, maintenance_windows
 
 app = App(
@@ -65,6 +65,12 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
 def netinv_jobs(registry: Registry) -> Iterable[type]:
     """A job that tidies up."""
     return [tidying.CancelForgotten]
+
+
+@hookimpl
+def netinv_template_filters(registry: Registry) -> Mapping[str, Callable[..., Any]]:
+    """A filter for templates."""
+    return {"ticket": template_filters.ticket}
 
 
 @hookimpl

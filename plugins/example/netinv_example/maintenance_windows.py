@@ -32,7 +32,7 @@ STATUSES = Choices.of(planned="Planned", confirmed="Confirmed", cancelled="Cance
 
 
 class MaintenanceWindow(Primary):
-    """A span of time in which a site is worked on: from ``start`` until just before ``end``."""
+    """A span of time in which a site is worked on: from its start until just before its end."""
 
     __tablename__ = "example_maintenance_window"
 

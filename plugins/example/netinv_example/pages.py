@@ -14,8 +14,8 @@ from netinv_dcim.sites import Site
 from netinv_example.closing import close
 from netinv_example.maintenance_windows import CANCELLED, MaintenanceWindow
 from netinv_web.bulk.selection import members_of, selected
-from netinv_web.cells import link, time_markup
 from netinv_web.extensions import Action, Panel, Snippet, Tab, Widget
+from netinv_web.markup import link, time_markup
 from netinv_web.notices import Notice, add
 from netinv_web.pages import see_other
 from netinv_web.paths import object_path, page_path

@@ -13,6 +13,7 @@ from netinv_example.maintenance_windows import MaintenanceWindow
 from netinv_core import main as service
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
+from netinv_core.packages import PackageError
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource
 from netinv_testing import Service
@@ -35,7 +36,7 @@ def add_package(folder: Path, name: str, source: str, requires: str = "netinv-co
 REASONS = {
     "elder": f"it requires netinv-core>=99, and {importlib.metadata.version('netinv-core')} is installed",
     "stranger": "it requires netinv-elsewhere, which is not installed",
-    "unwell": "RuntimeError: it cannot be",
+    "unwell": "RuntimeError: it cannot be (netinv_unwell.py, line 1)",
 }
 
 
@@ -63,9 +64,7 @@ def test_a_package_that_cannot_be_loaded_is_reported_and_answers_503(started: Se
     started.api.get(WINDOWS)
 
 
-def test_a_package_that_claims_an_applications_path_fails_at_the_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_that_claims_the_path_of_another_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add_package(
         tmp_path,
         "usurper",
@@ -79,8 +78,10 @@ def test_a_package_that_claims_an_applications_path_fails_at_the_start(
         """,
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ValueError, match="two packages claim the application 'example'"):
-        service.registry_for("sqlite", {})
+    registry = service.registry_for("sqlite", {})
+    (failed,) = [package for package in registry.broken if package.name == "usurper"]
+    assert failed.reason == "ValueError: it claims the application 'example', which the package example has"
+    assert registry.packages["example"] == "example"
 
 
 def test_two_resources_with_one_path_fail_at_the_start() -> None:
@@ -94,5 +95,6 @@ def test_two_resources_with_one_path_fail_at_the_start() -> None:
             ]
             return App("claims", "Claims", both, plugin=True)
 
-    with pytest.raises(ValueError, match="two resources claim the path '/api/plugins/claims/windows/'"):
+    with pytest.raises(PackageError) as failure:
         Registry("sqlite").add("claims", Claims)
+    assert str(failure.value.__cause__) == "two resources claim the path '/api/plugins/claims/windows/'"

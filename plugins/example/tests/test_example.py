@@ -13,14 +13,13 @@ import pytest
 import sqlalchemy as sa
 from netinv_example.maintenance_windows import MaintenanceWindow
 
+from netinv_admin import migrate
 from netinv_core import main as service
-from netinv_core.db import migrate, revisions
+from netinv_core.db import revisions
 from netinv_core.packages import discover
-from netinv_extras.jobs import runner as job_running
 from netinv_testing import CHECKS, Api, Case, Check, Service, Unique
 from tests.support.databases import empty_database
 
-JOBS = "/api/extras/jobs/"
 LABEL = "example.maintenancewindow"
 WINDOWS = "/api/plugins/example/maintenance-windows/"
 SITES = "/api/dcim/sites/"
@@ -309,28 +308,6 @@ assert {{"q", "name", "mail", "tag"}} <= set(endpoint.filters), endpoint.filters
 """
     ran = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-
-
-# -- the job
-
-
-@pytest.mark.usefixtures("fork_server")
-def test_the_job_cancels_what_nobody_confirmed(service: Service, make_site: Any, make_window: Any) -> None:
-    """Of the site that is chosen, and only what is over."""
-    site, other = make_site(), make_site()
-    forgotten, coming = make_window(site, -99, -98), make_window(site, 1, 2)
-    confirmed, elsewhere = make_window(site, -99, -98, status="confirmed"), make_window(other, -99, -98)
-    (job,) = service.api.get(JOBS, {"job_class_name": "CancelForgotten"})["results"]
-    assert (job["source"], job["module_name"], job["grouping"]) == ("plugins", "netinv_example.tidying", "Maintenance")
-    service.api.patch(job["url"], {"enabled": True})
-    asked = service.api.post(f"{job['url']}run/", {"data": {"site": {"name": site["name"]}, "days": 2}})["job_result"]
-    runner = job_running.runner(service.engine, service.registry)
-    runner.poll()
-    assert runner.wait(60)
-    runner.stop(0)
-    assert service.api.get(asked["url"])["data"] == {"output": "\n1 cancelled"}
-    shown = [service.api.get(window["url"])["status"]["value"] for window in (forgotten, coming, confirmed, elsewhere)]
-    assert shown == ["cancelled", "planned", "confirmed", "planned"]
 
 
 # -- the search

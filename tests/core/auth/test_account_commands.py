@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -47,6 +49,36 @@ def test_a_token_is_created_with_limits_and_listed(service: Service, run: Run) -
     service.api.get("/api/dcim/sites/", token=key, status=403)
     listed = run("token", "list", account.username)
     assert "from 127.0.0.1/32, ::1/128  actions view  types tenancy.tenant  reports" in listed
+    of_all = [line for line in run("token", "list").splitlines() if line.startswith(f"{account.username} ")]
+    assert len(of_all) == len(listed.splitlines())
+    (shown,) = [row for row in json.loads(run("token", "list", account.username, "--json")) if row["description"]]
+    assert (shown["user"], shown["actions"]) == (account.username, ["view"])
+    assert key not in run("token", "list", "--json")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("user", "list"),
+        ("token", "list"),
+        ("group", "list"),
+        ("permission", "list"),
+        ("jobs", "list"),
+        ("webhooks", "status"),
+    ],
+)
+def test_every_list_is_json_too_and_whole_in_a_pipe(
+    words: tuple[str, ...], service: Service, run: Run, unique: Any
+) -> None:
+    name = f"{unique()}-{'x' * 90}"
+    service.user(superuser=True).api.post(
+        "/api/extras/webhooks/",
+        {"name": name, "content_types": ["dcim.site"], "type_create": True, "payload_url": f"http://192.0.2.1/{name}"},
+    )
+    rows = json.loads(run(*words, "--json"))
+    assert isinstance(rows, list)
+    assert all(isinstance(row, dict) for row in rows)
+    assert ("webhooks" not in words) or name in run(*words)
 
 
 @pytest.mark.parametrize(

@@ -342,14 +342,14 @@ def test_a_password_opens_the_tokens_only(service: Service, anonymous: Api) -> N
 
 def test_passwords_are_kept_as_argon2_hashes(api: Api, service: Service, unique: Any, anonymous: Api) -> None:
     name = unique()
-    made = api.post("/api/users/users/", {"username": name, "password": "some pass words"})
+    made = api.post("/api/users/users/", {"username": name, "password": "plenty of pass words"})
     assert "password" not in made and "password" not in api.get(made["url"])
     (row,) = service.rows(sa.select(User.__table__).where(User.__table__.c.username == name))
     assert row.password.startswith("$argon2id$")
     service.permit("add", "users.token", users=[made["id"]])
-    anonymous.post(TOKENS, headers=basic(name, "some pass words"))
+    anonymous.post(TOKENS, headers=basic(name, "plenty of pass words"))
     api.patch(f"/api/users/users/{made['id']}/", {"password": "some other words"})
-    anonymous.post(TOKENS, headers=basic(name, "some pass words"), status=403)
+    anonymous.post(TOKENS, headers=basic(name, "plenty of pass words"), status=403)
     anonymous.post(TOKENS, headers=basic(name, "some other words"))
 
 

@@ -26,7 +26,7 @@ NOT_THERE = (404, 405)  # before anybody is asked who they are
 DENIED = {"detail": "You do not have permission to perform this action."}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def paths(service: Service) -> list[str]:
     """Every documented path, its parameters filled in: with the id of an object where there is one."""
     ids: dict[str, str] = {}

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 import webtest
 from sqlalchemy.engine import Engine
 
-from netinv_core.auth import external_users
 from netinv_core.auth.models import ExternalIdentity
 from netinv_core.auth.providers import ExternalUser, IdentityProvider, providers_of
 from netinv_core.errors import Denied, Unavailable
@@ -21,7 +20,9 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_core.packages import PackageError
 from netinv_core.registry import Registry
+from netinv_signin import external_users
 from netinv_testing import Account, Service, Unique
+from tests.support.sign_in import sign_in_limits
 
 pytestmark = pytest.mark.any_database  # hooks and headers
 
@@ -295,7 +296,7 @@ def test_spellings_of_one_name_share_their_attempts(
     assert name.startswith("t")
     full_width = f"\uff34{name[1:]}"
     directory[name] = "pass word"
-    with service.configured(sign_in_failures_pair=4, sign_in_window=86400.0):
+    with sign_in_limits(service, sign_in_failures_pair=4, sign_in_window=86400.0):
         for spelling in (name, f"{name.upper()} ", f" {name}\u3000", f"\u00ad{full_width}"):
             provision(service, spelling, "wrong", status=403)
         for spelling in (full_width, name, name.upper(), f"{name}\u00a0"):
@@ -309,7 +310,7 @@ def test_a_provider_that_knows_the_user_counts_by_them(
     aliased = dataclasses.replace(provider, resolve=lambda registry, username: username.partition("+")[0])
     monkeypatch.setitem(providers_of(service.registry), "directory", aliased)
     name = unique()
-    with service.configured(sign_in_failures_pair=3, sign_in_window=86400.0):
+    with sign_in_limits(service, sign_in_failures_pair=3, sign_in_window=86400.0):
         for alias in ("a", "b", "c"):
             provision(service, f"{name}+{alias}", "wrong", status=403)
         provision(service, f"{name}+d", "wrong", status=429)
@@ -319,7 +320,7 @@ def test_a_provider_that_is_down_is_no_failed_attempt(
     service: Service, unique: Unique, directory: dict[str, Any]
 ) -> None:
     name = unique()
-    with service.configured(sign_in_failures_pair=3, sign_in_window=86400.0):
+    with sign_in_limits(service, sign_in_failures_pair=3, sign_in_window=86400.0):
         directory["error"] = Unavailable("The directory cannot be reached.")
         for _ in range(6):
             provision(service, name, "pass word", status=503)

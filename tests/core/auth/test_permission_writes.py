@@ -85,6 +85,28 @@ def networks_within_the_constraint(service: Service) -> None:
     assert len(keeper.post(path, [inside, inside])) == 2
 
 
+@write("prefixes/split POST", "prefixes/merge POST", "prefixes/move POST")
+def reshaping_within_the_constraint(service: Service) -> None:
+    """Prefixes are split, merged and moved as far as all that is written is within the constraints, or not at all."""
+    vrf = service.api.post("/api/ipam/vrfs/", {"name": service.unique(), "enforce_unique": False})["id"]
+    bodies = [{"prefix": f"10.50.0.{low}/25", "status": "active", "vrf": vrf} for low in (0, 128)]
+    own, sibling = service.api.post(PREFIXES, bodies)
+    sight, other = ("view", ["ipam.prefix", "ipam.vrf"]), {"id": sibling["id"]}
+    adder = service.user(sight, ("add", "ipam.prefix", {"description": "inside"}), ("change", "ipam.prefix")).api
+    adder.post(f"{own['url']}split/", {"length": 26}, status=404)
+    eraser = service.user(sight, ("delete", "ipam.prefix", {"id": own["id"]}), ("change", "ipam.prefix")).api
+    (words,) = eraser.post(f"{own['url']}merge/", {"length": 24}, status=400)["length"]
+    assert f"Object not found using the provided ID: {sibling['id']}" in words
+    mover = service.user(sight, ("change", "ipam.prefix", other), ("change", "ipam.ipaddress")).api
+    mover.post(f"{own['url']}move/", {"vrf": None}, status=404)
+    for action, body in (("split", {"length": 26}), ("merge", {"length": 24}), ("move", {"vrf": None})):
+        assert service.user(sight).api.post(f"{own['url']}{action}/", body, status=403) == DENIED
+    assert [item["prefix"] for item in service.api.get(PREFIXES, {"vrf_id": vrf})["results"]] == [
+        own["prefix"],
+        sibling["prefix"],
+    ]
+
+
 @write("scheduled-jobs/approve POST")
 def approval_within_the_constraint(service: Service) -> None:
     """An approved schedule is still one that the approver may change."""
@@ -218,6 +240,90 @@ def plans_within_the_constraint(service: Service) -> None:
     someone.post(f"{plan['url']}apply/", {}, status=409)
     assert service.api.get(tenant["url"])["comments"] == ""
     service.api.patch(tenant["url"], {"description": "a"})
+
+
+@write("change-requests/propose POST")
+def proposals_of_documents_within_the_constraint(service: Service) -> None:
+    """A document is proposed by who may write each of its objects, in a change request that they may change."""
+    path, allowed, other = "/api/extras/change-requests/propose/", service.unique(), service.unique()
+    rights = ("view", "tenancy.tenant"), ("add change", "tenancy.tenant", {"name": allowed})
+    someone = service.user(("view add change", "extras.changerequest", {"title": allowed}), *rights).api
+    objects = {"tenancy.tenant": [{"name": allowed}]}
+    assert someone.post(path, {"title": other, "objects": objects}, status=403) == DENIED
+    outside = {"tenancy.tenant": [{"name": allowed}, {"name": other}]}
+    assert someone.post(path, {"title": allowed, "objects": outside}, status=403) == DENIED
+    foreign = service.api.post("/api/extras/change-requests/", {"title": other})["id"]
+    someone.post(path, {"change_request": foreign, "objects": objects}, status=400)
+    assert someone.get("/api/extras/change-requests/")["count"] == 0
+    made = someone.post(path, {"title": allowed, "objects": objects}, status=200)
+    assert (made["title"], made["creates"]) == (allowed, 1)
+    assert service.api.get("/api/tenancy/tenants/", {"name": allowed})["count"] == 0
+
+
+@write("change-requests/merge POST")
+def merges_within_the_constraint(service: Service) -> None:
+    """A change request is merged by who may write each of its objects, or not at all."""
+    made, (first, second) = change_request(service)
+    limit = ("change", "dcim.site", {"id": first["id"]})
+    someone = service.user(("view change", "extras.changerequest"), ("view", "dcim.site"), limit).api
+    assert someone.post(f"{made['url']}merge/", {}, status=403) == DENIED
+    assert {service.api.get(site["url"])["comments"] for site in (first, second)} == {""}
+    assert service.api.get(made["url"])["state"]["value"] == "draft"
+
+
+@write("change-requests/revert POST")
+def reverts_of_merges_within_the_constraint(service: Service) -> None:
+    """A merge is taken back by who may write each of its objects, or not at all."""
+    made, (first, second) = change_request(service)
+    service.api.post(f"{made['url']}merge/", {}, status=200)
+    limit = ("change", "dcim.site", {"id": first["id"]})
+    rights = ("view", ["dcim.site", "extras.objectchange"]), ("view change", "extras.changerequest")
+    someone = service.user(*rights, limit).api
+    assert someone.post(f"{made['url']}revert/", {}, status=403) == DENIED
+    assert {service.api.get(site["url"])["comments"] for site in (first, second)} == {"proposed"}
+    assert service.api.get(made["url"])["state"]["value"] == "merged"
+
+
+STEPS = ("close", "reopen", "rebase", "submit", "schedule")
+
+
+@write(*(f"change-requests/{step} POST" for step in STEPS))
+def steps_within_the_constraint(service: Service) -> None:
+    """The steps of a change request are for those who may change it."""
+    made, (site, _) = change_request(service)
+    other = ("change", "extras.changerequest", {"title": service.unique()})
+    someone = service.user(("view", ["extras.changerequest", "dcim.site"]), other, ("change", "dcim.site")).api
+    choice = {"object_type": "dcim.site", "object_id": site["id"], "field": "comments", "take": "theirs"}
+    for step in STEPS:
+        body = {"choices": [choice]} if step == "rebase" else {}
+        assert someone.post(f"{made['url']}{step}/", body, status=404) == NOT_FOUND
+    now = service.api.get(made["url"])
+    assert (now["state"]["value"], now["updates"]) == ("draft", 2)
+
+
+@write("change-requests/approve POST", "change-requests/reject POST", "change-requests/comment POST")
+def reviews_within_the_constraint(service: Service) -> None:
+    """A change request is reviewed by those who may approve it, and commented on by those who may view it."""
+    made, _ = change_request(service)
+    service.api.post(f"{made['url']}submit/", {}, status=200)
+    other = {"title": service.unique()}
+    someone = service.user(
+        ("view", "dcim.site"), ("view", "extras.changerequest"), ("approve", "extras.changerequest", other)
+    ).api
+    for step in ("approve", "reject"):
+        assert someone.post(f"{made['url']}{step}/", {}, status=404) == NOT_FOUND
+    stranger = service.user(("view approve", "extras.changerequest", other)).api
+    assert stranger.post(f"{made['url']}comment/", {"text": "x"}, status=404) == NOT_FOUND
+    assert service.api.get(made["url"])["state"]["value"] == "submitted"
+    assert service.api.get(f"{made['url']}review/")["events"][1:] == []
+
+
+def change_request(service: Service) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A change request that changes two sites, and the sites."""
+    made, sites = sample(service, "extras.changerequest"), [sample(service, "dcim.site") for _ in "ab"]
+    for site in sites:
+        service.api.patch(site["url"], {"comments": "proposed"}, headers={"X-Change-Request": made["id"]})
+    return made, sites
 
 
 @write("git-repositories/sync POST")

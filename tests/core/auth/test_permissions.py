@@ -293,7 +293,7 @@ def test_permissions_are_found_by_their_types(api: Api, make: Any, service: Serv
 
 
 def test_groups_are_named_by_numbers(api: Api, unique: Any) -> None:
-    body = {"username": unique(), "password": "some pass words"}
+    body = {"username": unique(), "password": "plenty of pass words"}
     for wrong, kind in (
         ("zz", "str"),
         ("00000000-0000-4000-8000-000000000000", "str"),

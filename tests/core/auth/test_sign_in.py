@@ -12,11 +12,13 @@ import argon2
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.auth import crypto, passwords
+from netinv_core.auth import crypto
 from netinv_core.auth.models import SignInCounter
 from netinv_core.models.base import table_of
+from netinv_signin import passwords
 from netinv_testing import Account, Api, Service
 from tests.support.log_lines import LogLines
+from tests.support.sign_in import sign_in_limits
 from tests.support.threads import at_once
 
 TOKENS = "/api/users/tokens/"
@@ -36,7 +38,7 @@ SignIn = Callable[..., Any]
 @pytest.fixture
 def guarded(service: Service) -> Iterator[None]:
     """Few failures are allowed, for a day."""
-    with service.configured(**LIMITS):
+    with sign_in_limits(service, **LIMITS):
         yield
 
 

@@ -302,3 +302,12 @@ def test_commands_without_a_database_end_with_the_reason(
     ended = CliRunner().invoke(cli, ["-c", str(ini), *command])
     assert ended.exit_code == 1 and ended.output.startswith("Error: the database "), ended.output
     assert "cannot be reached: " in ended.output and "hidden" not in ended.output and "Traceback" not in ended.output
+
+
+def test_an_error_among_its_own_causes_is_judged() -> None:
+    """A refusal that is raised again, from an error that it led to."""
+    refusal, consequence = ValueError("refused"), KeyError("led to")
+    refusal.__cause__, consequence.__cause__ = consequence, refusal
+    assert not availability.is_violation(refusal)
+    consequence.__cause__ = sa.exc.IntegrityError("INSERT", {}, Exception("taken"))
+    assert availability.is_violation(refusal)

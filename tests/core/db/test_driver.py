@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from netinv_core import caches
 from netinv_core.auth.models import Group, User
+from netinv_core.content_types import ContentTypeRow
 from netinv_core.db.driver import driver_of, private, structures
 from netinv_core.db.driver.read_connection import ReadConnection
 from netinv_core.db.engine import in_parameter, inlined_int
@@ -24,6 +25,7 @@ from netinv_testing import Api, Service, Unique
 TIMES = 8  # psycopg prepares a statement when it runs for the sixth time
 SITES = "/api/dcim/sites/"
 groups = table_of(Group)
+types_table = table_of(ContentTypeRow)
 
 
 def is_postgresql(engine: Engine) -> bool:
@@ -312,3 +314,14 @@ def test_without_a_private_attribute_answers_are_the_same(
     with without(name, service), runs_without_cursor(service.engine) as noted:
         assert answers(unique()) == expected
     assert noted and (any(noted) is (name == "BEGIN"))
+
+
+def test_a_result_that_nobody_reads_to_its_end_holds_no_snapshot(service: Service, api: Api, unique: Unique) -> None:
+    """On SQLite an open cursor keeps the state that its connection reads, and the connection cannot write."""
+    kept = []
+    for _ in range(4):  # connections of the pool
+        with service.app.registry.netinv_sessions() as session:
+            kept.append(iter(session.execute(sa.select(types_table.c.id))))
+            next(kept[-1])
+    site = api.post(SITES, {"name": unique(), "slug": unique(), "status": "active"})
+    assert api.get(SITES, {"id": site["id"]})["count"] == 1

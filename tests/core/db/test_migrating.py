@@ -14,8 +14,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from netinv_admin import migrate
 from netinv_core.app import App
-from netinv_core.db import migrate, revisions, text_indexes
+from netinv_core.db import revisions, text_indexes
 from netinv_core.db.engine import WRITING
 from netinv_core.main import registry_for
 from netinv_core.models.base import Base

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from netinv_admin import checks
+from netinv_admin import checks, migrate
 from netinv_core.changelog.sequence import number_changes
-from netinv_core.db import migrate, text_indexes
+from netinv_core.db import text_indexes
 from netinv_core.findings import OK, WARNING
 from netinv_core.read import filters, indexed_texts
 from netinv_core.registry import Registry

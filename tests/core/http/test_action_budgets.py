@@ -10,7 +10,7 @@ import pytest
 from netinv_testing import Service
 from tests.support.action_requests import WRITES, sample
 
-ON_LISTS = {"webhook-deliveries/retry POST"}
+ON_LISTS = {"change-requests/propose POST", "webhook-deliveries/retry POST"}
 BY_PATH = {"jobs/{source}/{module_name}/{job_class_name}/run POST"}  # its path does not name the object
 
 

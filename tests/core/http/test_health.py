@@ -78,12 +78,23 @@ def test_a_database_that_does_not_answer_is_not_waited_for(probe: Any, monkeypat
         assert probe(engine)[1]["checks"] == [{"name": "database", "result": "no answer"}]
 
 
-def test_a_queue_that_is_away_is_named(probe: Any, closed_port: int) -> None:
-    status, body = probe(queue_url=f"redis://:hidden@127.0.0.1:{closed_port}/0")
-    assert status == 503 and body["checks"] == [
-        {"name": "database", "result": "ok"},
-        {"name": "queue", "result": "unreachable"},
-    ]
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_queue_that_is_away_is_named_and_the_service_stays_ready(
+    probe: Any, closed_port: int, monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    """Requests do not wait for the queue: without the service, its outage would be one of the whole inventory."""
+    monkeypatch.setattr(health, "TIMEOUT", 0.5)
+    with silent_server() as silent:
+        port, result = (silent, "no answer") if answers else (closed_port, "unreachable")
+        status, body = probe(queue_url=f"redis://:hidden@127.0.0.1:{port}/0")
+    checks = [{"name": "database", "result": "ok"}, {"name": "queue", "result": result}]
+    assert (status, body) == (200, {"status": "ready", "checks": checks})
+
+
+def test_a_service_without_database_and_queue_is_not_ready(probe: Any, closed_port: int) -> None:
+    engine = engine_from("sqlite:////nowhere/there/none.sqlite")
+    status, body = probe(engine, f"redis://:hidden@127.0.0.1:{closed_port}/0")
+    assert (status, {check["result"] for check in body["checks"]}) == (503, {"unreachable"})
 
 
 def test_a_database_without_migrations_is_not_ready(probe: Any, tmp_path: Path) -> None:
@@ -122,6 +133,6 @@ def test_a_check_with_a_bug_has_failed(service: Service, monkeypatch: pytest.Mon
     def broken() -> str:
         raise ZeroDivisionError
 
-    check = health.Check("x", broken)
+    check = health.HealthCheck("x", broken)
     assert check.result(1e9) == "failed"
     assert [record.message for record in caplog.records] == ["the check x of the readiness failed"]

@@ -5,7 +5,6 @@ refused before it costs anything.
 from __future__ import annotations
 
 import io
-import time
 import tracemalloc
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +18,7 @@ from netinv_core.http.pipeline import MAX_HEADER_LENGTH, MAX_PATH_LENGTH, MAX_QU
 from netinv_core.http.serialization import MAX_PARAMETERS
 from netinv_core.json_values import MAX_LEVELS
 from netinv_testing import Api, Service
+from netinv_testing.hangs import no_hang
 
 TENANTS = "/api/tenancy/tenants/"
 GRAPHQL = "/api/graphql/"
@@ -144,10 +144,9 @@ def test_commas_and_brackets_within_strings_are_no_values(api: Api, unique: Any,
 
 
 def test_what_took_a_gigabyte_is_refused_by_its_text(api: Api) -> None:
-    started = time.process_time()
-    api.post(TENANTS, b"[" + b"[]," * 1_000_000 + b"[]]", status=413)
-    api.post(TENANTS, b'{"name": "' + b'\\"' * 10_000_000, status=400)
-    assert time.process_time() - started < 5
+    with no_hang():
+        api.post(TENANTS, b"[" + b"[]," * 1_000_000 + b"[]]", status=413)
+        api.post(TENANTS, b'{"name": "' + b'\\"' * 10_000_000, status=400)
 
 
 def test_values_nest_no_deeper_than_can_be_followed(api: Api, configured: Any) -> None:
@@ -339,7 +338,6 @@ def test_no_header_takes_long_to_parse(service: Service, name: str) -> None:
     """
     key = name if name == "CONTENT_TYPE" else f"HTTP_{name}"
     method, path = PLACES.get(name, ("GET", "/api/docs/assets/favicon-32x32.png"))
-    started = time.process_time()
     for shape in REPEATED:
         for unit in UNITS:
             value = shape.format(unit * (MAX_HEADER_LENGTH // len(unit)))[:MAX_HEADER_LENGTH]
@@ -348,12 +346,12 @@ def test_no_header_takes_long_to_parse(service: Service, name: str) -> None:
                 "CONTENT_TYPE": "application/json",
                 key: value,
             }
-            assert raw(service, method, path, None, b"x" if method == "POST" else b"", **environ).status_int < 500, (
-                value[:50]
-            )
+            with no_hang(value):
+                answer = raw(service, method, path, None, b"x" if method == "POST" else b"", **environ)
+            assert answer.status_int < 500, value[:50]
     for value in (shape.format(unit * 2000)[:MAX_HEADER_LENGTH] for shape in REPEATED[:4] for unit in UNITS[:3]):
-        assert raw(service, "GET", "/api/swagger.json", **{key: value}).status_int < 500, value[:50]
-    assert time.process_time() - started < 30
+        with no_hang(value):
+            assert raw(service, "GET", "/api/swagger.json", **{key: value}).status_int < 500, value[:50]
 
 
 def test_parts_of_forms_have_short_headers(api: Api) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -115,7 +116,7 @@ def test_yaml_holds_the_representations_in_the_requested_version(api: Api, make:
 
 def test_an_unknown_format_is_not_found_and_a_detail_has_no_files(api: Api, make: Any) -> None:
     tenant = make(TENANTS)
-    assert api.send("GET", TENANTS, query={"format": "xlsx"}, status=404)
+    assert api.send("GET", TENANTS, query={"format": "ods"}, status=404)
     assert api.send("GET", f"{TENANTS}{tenant['id']}/", query={"format": "csv"}, status=404)
     assert api.send("GET", f"{TENANTS}{tenant['id']}/", headers={"Accept": CSV}, status=406)
 
@@ -543,3 +544,17 @@ def test_json_lists_stay_as_they_are(api: Api, make: Any) -> None:
     response = api.send("GET", TENANTS, query={"id": tenant["id"]}, headers={"Accept": "application/json"}, status=200)
     assert response.headers["API-Version"] == "1.2"
     assert orjson.loads(response.body)["count"] == 1
+
+
+def test_refused_workbooks_leave_no_files(
+    service: Service, make: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    """The sheets of a workbook are files while it is written, also of one with a long cell or too many of them."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sites = [make(SITES, status="active", comments=text) for text in ("x", "x" * 40000)]
+    query = {"id": [site["id"] for site in sites], "format": "xlsx"}
+    assert "at most 32,767 characters" in service.api.get(SITES, query, status=400)["detail"]
+    with service.configured(max_answer_size=50):
+        assert "netinv.max_answer_size" in service.api.get(SITES, query | {"id": sites[0]["id"]}, status=413)["detail"]
+    service.api.send("GET", SITES, query=query | {"id": sites[0]["id"]}, status=200)
+    assert not list(tmp_path.iterdir())

@@ -13,7 +13,7 @@ TENANTS, TYPES = "/api/tenancy/tenants/", "/api/dcim/device-types/query/"
 QUERY = f"{TENANTS}query/"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def group(service: Service) -> dict[str, Any]:
     """A group of five tenants."""
     word = service.unique()

@@ -9,7 +9,6 @@ import contextlib
 import http.client
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pytest
 from waitress.server import create_server
 
 from netinv_testing import Service
+from netinv_testing.hangs import no_hang
 
 INI = Path(__file__).parents[3] / "production.ini"
 OURS = (
@@ -156,7 +156,6 @@ def test_no_answer_names_the_server(port: int) -> None:
 
 
 def test_a_long_accept_header_holds_nobody_up(port: int) -> None:
-    started = time.process_time()
     sent = b"GET /api/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: a;b" + b" " * 64_000 + b"c=d\r\n\r\n"
-    assert statuses(answers(port, sent)) == [431]
-    assert time.process_time() - started < 5
+    with no_hang():
+        assert statuses(answers(port, sent)) == [431]

@@ -19,7 +19,7 @@ SITES, DEVICES, ADDRESSES, GROUPS = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def device(service: Service) -> dict[str, Any]:
     """A device."""
     return Samples(service).make(service.registry["dcim.device"])

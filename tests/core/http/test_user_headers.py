@@ -47,7 +47,7 @@ class Sender:
         return status, {name.lower(): text for name, text in given}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sender(service: Service) -> Sender:
     return Sender(service)
 

@@ -14,7 +14,7 @@ from netinv_core.environment import Environment
 from netinv_import import rest
 from netinv_import.commands import import_
 from netinv_import.comparing import compare_services
-from netinv_import.netbox import Report
+from netinv_import.netbox import ImportReport
 from netinv_testing import Service
 from tests.support.dumps import load
 from tests.support.inventory_service import TOKEN
@@ -25,7 +25,7 @@ def run(service: Service, tmp_path: Path, unique: Any) -> Any:
     """``run(item, …)``: imports a dump of these objects, from an inventory that no other test has."""
     origin = unique()
 
-    def load_items(*items: dict[str, Any], username: str = "", origin: str = origin) -> Report:
+    def load_items(*items: dict[str, Any], username: str = "", origin: str = origin) -> ImportReport:
         path = tmp_path / "dump.json"
         path.write_text(json.dumps(items))
         return load(service, path, username, origin=origin)
@@ -33,7 +33,7 @@ def run(service: Service, tmp_path: Path, unique: Any) -> Any:
     return load_items
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def environment(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """The environment of commands for the service."""
     ini = tmp_path_factory.mktemp("environment") / "netinv.ini"

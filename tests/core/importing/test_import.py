@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.environment import Environment
 from netinv_import.commands import import_
-from netinv_import.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
+from netinv_import.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, ImportReport
 from netinv_testing import Api, Service
 from tests.support.databases import migrated_database
 from tests.support.dumps import DUMP, item, load, named
@@ -192,6 +192,11 @@ def test_what_has_no_resource_is_skipped_and_what_has_no_field_is_counted(run: A
     report = run(named("other.thing", 1, unique()), field)
     assert report.outcomes == {("other.thing", 1): SKIPPED, ("extras.customfield", 1): CREATED}
     assert report.left_out == {("extras.customfield", "search_weight", "no such field here"): 1}
+
+
+def test_the_package_is_named_that_would_import_an_object(run: Any) -> None:
+    report = run(item("ipam.iprange", 1, start_address="192.0.2.1/24", end_address="192.0.2.9/24", status="active"))
+    assert report.reasons["ipam.iprange", 1] == "install netinv-ip-ranges to import ranges of addresses"
 
 
 def test_permissions_of_the_importing_user_apply(run: Any, make_user: Any, unique: Any) -> None:
@@ -375,7 +380,7 @@ def test_the_command_lists_what_was_refused_and_says_so_in_its_status(command: A
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[tuple[Service, Report]]:
+def demo(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[tuple[Service, ImportReport]]:
     """A service that holds the demonstration inventory and nothing else, and what the import reported."""
     if not DUMP.is_file():
         pytest.skip(f"there is no NetBox dump at {DUMP}; NETINV_DUMP may name another place")
@@ -384,7 +389,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> It
         yield service, load(service, DUMP)
 
 
-def test_every_object_of_the_dump_has_one_outcome(demo: tuple[Service, Report]) -> None:
+def test_every_object_of_the_dump_has_one_outcome(demo: tuple[Service, ImportReport]) -> None:
     _, report = demo
     inside, created = collections.Counter(item["model"] for item in objects()), taken()
     assert {label: counts.total() for label, counts in report.counts().items()} == dict(inside)
@@ -394,7 +399,7 @@ def test_every_object_of_the_dump_has_one_outcome(demo: tuple[Service, Report]) 
     assert not report.left_out
 
 
-def test_the_demonstration_inventory_is_served(demo: tuple[Service, Report]) -> None:
+def test_the_demonstration_inventory_is_served(demo: tuple[Service, ImportReport]) -> None:
     service, _ = demo
     api = service.api
     for label, number in taken().items():
@@ -408,7 +413,7 @@ def test_the_demonstration_inventory_is_served(demo: tuple[Service, Report]) -> 
     assert len(members) == 52 and all(shown["lag"]["device"]["id"] == shown["device"]["id"] for shown in members)
 
 
-def test_the_custom_field_of_the_inventory_comes_with_its_values(demo: tuple[Service, Report]) -> None:
+def test_the_custom_field_of_the_inventory_comes_with_its_values(demo: tuple[Service, ImportReport]) -> None:
     api = demo[0].api
     (field,) = api.get("/api/extras/custom-fields/")["results"]
     assert (field["slug"], field["label"], field["type"]["value"], field["content_types"]) == (
@@ -430,7 +435,7 @@ def test_the_custom_field_of_the_inventory_comes_with_its_values(demo: tuple[Ser
     ]
 
 
-def test_ends_are_connected_as_the_cable_paths_of_the_dump_say(demo: tuple[Service, Report]) -> None:
+def test_ends_are_connected_as_the_cable_paths_of_the_dump_say(demo: tuple[Service, ImportReport]) -> None:
     """Every path of the dump is found again from the cables alone, and both ends of every cable know each other."""
     api, inside = demo[0].api, {(item["model"], item["pk"]): item["fields"] for item in objects()}
 
@@ -456,7 +461,7 @@ def test_ends_are_connected_as_the_cable_paths_of_the_dump_say(demo: tuple[Servi
     assert all(cable[side]["cable"] == cable["id"] for cable in cables for side in ("termination_a", "termination_b"))
 
 
-def test_the_change_record_has_one_row_for_each_object(demo: tuple[Service, Report]) -> None:
+def test_the_change_record_has_one_row_for_each_object(demo: tuple[Service, ImportReport]) -> None:
     service, report = demo
     mine = sa.select(ObjectChange.changed_object_type, sa.func.count()).where(
         ObjectChange.user_name == service.admin.username, ObjectChange.action == "create"
@@ -466,7 +471,7 @@ def test_the_change_record_has_one_row_for_each_object(demo: tuple[Service, Repo
     assert rows["dcim.locationtype"] == len(report.added) == 1
 
 
-def test_importing_it_again_changes_nothing(demo: tuple[Service, Report]) -> None:
+def test_importing_it_again_changes_nothing(demo: tuple[Service, ImportReport]) -> None:
     service, first = demo
     tables = [service.registry[label].table for label in taken()]
     before = [service.rows(sa.select(table).order_by(table.c.id)) for table in tables]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from netinv_testing import Api, Service
+from netinv_testing import Api
 from tests.support.inventory_service import InventoryService, serving
 from tests.support.nautobot2 import MODELS, Nautobot2
 from tests.support.nautobot2_lists import everything
 
 
 @pytest.fixture(scope="module")
-def there(service: Service) -> Nautobot2:
+def there() -> Nautobot2:
     """The objects of the other service."""
-    return everything(service.unique())
+    return everything(f"t{uuid4().hex[:10]}")
 
 
 @pytest.fixture(scope="module")

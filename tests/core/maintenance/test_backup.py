@@ -17,9 +17,11 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 from sqlalchemy.engine import Engine
 
-from netinv_admin import archive, backup, restore
-from netinv_admin.archive import ArchiveError
+from netinv_admin import restore
 from netinv_admin.commands.cli import cli
+from netinv_core.backups import archive
+from netinv_core.backups import writing as backup
+from netinv_core.backups.archive import ArchiveError
 from netinv_core.db.engine import engine_from
 from netinv_core.main import make_app, registry_for
 from netinv_core.storage import files
@@ -188,7 +190,7 @@ DAMAGES: Mapping[str, Callable[[Path], Any]] = {
 }
 MISFITS: Mapping[str, tuple[dict[str, Any], str]] = {
     "format": ({"format": 2}, "has the format 2; this release reads format 1"),
-    "revision": ({"revisions": {"core": ["core_0001"]}}, "has revision core_0001 of core, and the installed packages"),
+    "revision": ({"revisions": {"core": ["core_9999"]}}, "has revision core_9999 of core, and the installed packages"),
     "package": ({"revisions": {"floor": ["floor_0001"]}}, "has tables of floor, which is not installed"),
     "secret": ({"secret": "0"}, "made with another netinv.secret"),
 }
@@ -293,6 +295,21 @@ def run(source: Service, tmp_path: Path) -> Callable[..., Result]:
         return CliRunner().invoke(cli, ["-c", str(ini), *words])
 
     return run
+
+
+def test_a_backup_without_the_right_secret_is_marked_and_told(
+    run: Callable[..., Result], source: Service, unique: Any, tmp_path: Path
+) -> None:
+    source.api.send("POST", "/api/dcim/regions/", {"name": unique()}, status=201, headers={"Idempotency-Key": unique()})
+    other = {"secret": "another text of more than 32 characters"}
+    marked = tmp_path / "marked.zip"
+    made = run("backup", str(marked), **other)
+    assert made.exit_code == 0 and "netinv.secret decrypts nothing" in made.output
+    for settings in ({}, other):
+        refused = run("restore", "--check", str(marked), **settings)
+        assert refused.exit_code == 1 and "set the secret that was used before" in refused.output
+        taken = run("restore", "--check", "--any-secret", str(marked), **settings)
+        assert taken.exit_code == 0, taken.output
 
 
 def test_the_commands_say_what_they_did(run: Callable[..., Result], file: Path, tmp_path: Path) -> None:

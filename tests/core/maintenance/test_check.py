@@ -111,9 +111,36 @@ def test_every_mistake_in_the_settings_is_a_finding(check: Any) -> None:
     assert code == 1
     assert messages == [
         "the setting netinv.paginate_cont is not known; did you mean netinv.paginate_count?",
-        "the setting netinv.strict_filtering has a value that cannot be read: 'perhaps'",
+        "the setting netinv.strict_filtering has a value that cannot be read: 'perhaps'; expected: a boolean: true, yes, on or"
+        " 1; false, no, off or 0",
         "the setting netinv.webhook_threads has a value that cannot be read: 'many'",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("database_pool", "-3", "'-3'; expected: a whole number, at least 1"),
+        ("max_page_size", "-1", "'-1'; expected: a whole number, 0 or more"),
+        ("max_request_size", "3 pounds", "'3 pounds'; expected: bytes, or a number of KiB, MiB or GiB"),
+        ("queue_url", "redis://:hidden@localhost:99999/0", "expected: the address of the queue, redis://"),
+        ("queue_url", "amqp://:hidden@localhost", "expected: the address of the queue, redis://"),
+        ("secret_file", "/no/such/file", "netinv.secret and netinv.secret_file are both set"),
+    ],
+)
+def test_the_finding_of_a_wrong_value_says_what_is_expected(name: str, value: str, expected: str, check: Any) -> None:
+    code, document = check(**{name: value})
+    assert code == 1
+    assert expected in of(document, "problem")["settings"]
+    assert "hidden" not in json.dumps(document)
+
+
+def test_the_check_creates_no_database(check: Any, tmp_path: Path) -> None:
+    absent = tmp_path / "absent.sqlite"
+    code, document = check(database_url=f"sqlite:///{absent}")
+    assert code == 1
+    assert set(of(document, "problem")) == {"database"}
+    assert not absent.exists()
 
 
 def test_what_cannot_be_used_is_a_problem_with_a_remedy(check: Any, tmp_path: Path) -> None:

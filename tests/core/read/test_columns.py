@@ -28,6 +28,7 @@ CONFIDENTIAL = {
 # Kept by netinv itself, in tables of any kind: sort keys and what else is derived, leases, and what another field shows
 # in another form.
 INTERNAL = {
+    "extras_change_request.authors",
     *(
         "name_key",
         "tree_key",
@@ -81,8 +82,14 @@ WITHOUT_RESOURCE = {
         "core_upkeep",
         "core_external_identity",
     ),
-    *("core_stored_answer", "extras_plan_owned_object"),
-    *("extras_tagged_item", "extras_config_context_scope"),
+    *(
+        "core_stored_answer",
+        "extras_plan_owned_object",
+        "extras_proposal",
+        "extras_change_request_event",
+        "extras_required_review",
+    ),
+    *("extras_tagged_item", "extras_config_context_scope", "dcim_git_device_type"),
     *("extras_git_job_module", "extras_git_local_context", "extras_git_sync", "extras_webhook_attempt"),
 }
 SUSPECT = re.compile(

@@ -24,7 +24,7 @@ ROWS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def word(service: Service) -> str:
     """Prefix of the names of this module's tenants."""
     word = service.unique()

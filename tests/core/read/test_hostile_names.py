@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from netinv_core.read.lookups import MAX_COMPARED
 from netinv_testing import Service
 
 # Each within the length of a name of a site.
@@ -56,6 +57,25 @@ def test_searches_take_hostile_text(service: Service, path: str) -> None:
     for text in SEARCHES:
         answer = service.api.send("GET", f"/api/{path}", query={"q": text}, status=(200, 400))
         assert answer.status_int == 200 or list(answer.json) == ["q"], text[:10]
+
+
+@pytest.mark.parametrize("letter", ["a", "%", "\U0010ffff", "[", "1"])
+def test_a_text_longer_than_a_pattern_may_be_is_refused(service: Service, unique: Any, letter: str) -> None:
+    """By each lookup of a column, a related one and a custom field; a search finds nothing with it."""
+    slug = unique().replace("-", "_")
+    field = {"label": slug, "slug": slug, "type": "text", "content_types": ["dcim.site"]}
+    made = service.api.post("/api/extras/custom-fields/", field)
+    api, query = service.api, "query($v:[String]){{sites({}:$v){{id}}}}"
+    for name in ("name__ic", "name__niew", "name__isw", "name__ie", "name__re", f"cf_{slug}__ic", f"cf_{slug}__isw"):
+        for length in (MAX_COMPARED, MAX_COMPARED + 1, 100_000):
+            body = {"query": query.format(name), "variables": {"v": [letter * length]}}
+            answer = api.send("POST", "/api/graphql/", body, status=(200, 400)).json
+            errors = str(answer.get("errors", ""))
+            assert length == MAX_COMPARED or "has at most" in errors or "pattern" in errors, errors or answer
+    for text in (letter * MAX_COMPARED, letter * 100_000):
+        body = {"query": query.format("q").replace("[String]", "String"), "variables": {"v": text}}
+        assert api.post("/api/graphql/", body, status=200)["data"] == {"sites": []}
+    service.api.delete(made["url"])
 
 
 def test_names_that_are_no_text_are_refused(service: Service, unique: Any) -> None:

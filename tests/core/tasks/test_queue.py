@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import shutil
+import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,10 +17,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from netinv_admin import checks
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.models.base import table_of
+from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks import workers
 from netinv_testing import Api, Service, Unique
 
 TENANTS = "/api/tenancy/tenants/"
@@ -97,6 +102,100 @@ def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique
     api.delete(webhook["url"])
 
 
+@pytest.fixture
+def silent_queue() -> Iterator[tuple[str, list[socket.socket]]]:
+    """The URL of a queue that accepts connections and answers nothing, as a Redis that hangs; and its connections."""
+    connections: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connections.append(listener.accept()[0])
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"redis://127.0.0.1:{listener.getsockname()[1]}/0", connections
+        listener.shutdown(socket.SHUT_RDWR)
+    for connection in connections:
+        connection.close()
+
+
+def test_a_queue_that_hangs_is_asked_once_and_keeps_no_request_waiting(
+    service: Service, api: Api, unique: Unique, silent_queue: tuple[str, list[socket.socket]]
+) -> None:
+    """Writes ask it in a thread of their own; metrics, the check and readiness wait for one short answer."""
+    url, connections = silent_queue
+    assert task_queue.queue_at(url).storage.pool.connection_kwargs["socket_timeout"] == task_queue.TIMEOUT <= 1
+    with service.configured(queue_url=url):
+        assert "netinv_queue_up 0.0" in api.send("GET", "/metrics", status=200).text
+        assert len(connections) == 1
+        found = checks.queue({"queue_url": url})
+        assert (found.level, len(connections)) == ("problem", 2)
+        api.post(TENANTS, {"name": unique()})
+        task_queue.flush(60)
+
+
+@pytest.mark.parametrize("scheme", ["redis", "sqlite"])
+def test_messages_that_cannot_be_read_are_left_out_and_told_once(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    """Those beside them are not lost, and none has a traceback: a task of a package that is not installed is one."""
+    huey = task_queue.queue("redis://127.0.0.1:1/0" if scheme == "redis" else f"sqlite:///{tmp_path}/queue.sqlite")
+    known = huey.serialize_task(huey.task(name="known")(lambda: None).s())
+    stranger = task_queue.queue(f"sqlite:///{tmp_path}/other.sqlite")
+    strange = stranger.serialize_task(stranger.task(name="strange")(lambda: None).s())
+    messages = [b"nonsense", strange, b"", known]
+    monkeypatch.setattr(huey.storage, "dequeue", lambda: messages.pop(0))
+    monkeypatch.setattr(huey.storage, "read_schedule", lambda timestamp: [b"nonsense", known, strange])
+    with caplog.at_level(logging.WARNING, "netinv_core"):
+        assert [task and task.name for task in (huey.dequeue() for _ in range(4))] == [None, None, None, "known"]
+        assert [task.name for task in huey.read_schedule(now())] == ["known"]
+    lines = [record for record in caplog.records if record.name == "netinv_core.tasks.messages"]
+    assert len(lines) == 5 and not any(record.exc_info for record in caplog.records)
+    assert "strange not found" in lines[1].getMessage()
+
+
+@pytest.mark.parametrize("server", ["sqlite", "redis"])
+def test_the_scheduler_of_the_worker_reads_what_is_due(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    """It asks for no time in particular."""
+    huey = task_queue.queue("redis://127.0.0.1:1/0" if server == "redis" else f"sqlite:///{tmp_path}/queue.sqlite")
+    known = huey.serialize_task(huey.task(name="known")(lambda: None).s())
+    asked: list[Any] = []
+    monkeypatch.setattr(huey.storage, "read_schedule", lambda timestamp: [asked.append(timestamp), known][1:])
+    monkeypatch.setattr(huey, "enqueue", asked.append)
+    scheduler = huey.create_consumer(periodic=False)._create_scheduler()
+    monkeypatch.setattr(scheduler, "sleep_for_interval", lambda *_: None)
+    scheduler.loop()
+    assert asked[0].timestamp() and asked[1].name == "known"
+    assert not any(record.exc_info for record in caplog.records)
+
+
+def test_a_task_that_does_not_end_is_told_once(service: Service, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    heartbeat = workers.Heartbeat(service.engine, service.registry.dialect)
+    with caplog.at_level(logging.WARNING, "netinv_core"), heartbeat.of_task("endless"):
+        heartbeat.tell_long()
+        assert not caplog.records
+        monkeypatch.setattr(workers, "LONG", 0.0)
+        heartbeat.tell_long()
+        heartbeat.tell_long()
+    heartbeat.tell_long()
+    assert [record.getMessage().partition(" for ")[0] for record in caplog.records] == [
+        "the task endless has been running"
+    ]
+
+
+@pytest.mark.parametrize(("waiting", "level"), [(100, "ok"), (101, "warning")])
+def test_the_check_warns_of_messages_that_no_worker_takes(waiting: int, level: str, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/queue.sqlite"
+    send = task_queue.queue(url).task(name="untaken")(lambda: None)
+    for _ in range(waiting):
+        send()
+    found = checks.queue({"queue_url": url})
+    assert found.level == level and f"{waiting} messages wait" in found.message
+
+
 @pytest.mark.usefixtures("numbering")
 def test_a_worker_without_its_queue_does_what_is_due_each_minute(
     service: Service, api: Api, unique: Unique, port: int, caplog: Any
@@ -145,8 +244,12 @@ if shutil.which("redis-server"):
         number_changes = task_queue.add_tasks(huey, service.engine, service.registry)["number_changes"]
         consumer = task_queue.start_embedded(huey)
         try:
-            for step in ("there", "gone", "there again"):
-                if step == "gone":
+            for step in ("there", "stopped", "gone", "there again"):
+                if step == "stopped":
+                    first.send_signal(signal.SIGSTOP)
+                    api.post(TENANTS, {"name": unique()})
+                    first.send_signal(signal.SIGCONT)
+                elif step == "gone":
                     first.kill()
                     first.wait()
                 elif step == "there again":

@@ -13,7 +13,7 @@ TENANTS, TAGS, SITES = "/api/tenancy/tenants/", "/api/extras/tags/", "/api/dcim/
 CLIENTS = 32
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tags(service: Service) -> list[Any]:
     """As many tags as there are clients."""
     names = [service.unique() for _ in range(CLIENTS)]

@@ -359,7 +359,7 @@ def test_of_several_custom_fields_the_first_that_is_wrong_is_named(api: Api, mak
 
 
 def test_names_of_users_are_unique(api: Api, unique: Any) -> None:
-    body = {"username": unique(), "password": "pass-words-1"}
+    body = {"username": unique(), "password": "violet-anchor-37"}
     api.post("/api/users/users/", body)
     assert api.post("/api/users/users/", body, status=400) == {
         "username": ["A user with that username already exists."]

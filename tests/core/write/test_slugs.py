@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.db import migrate
+from netinv_admin import migrate
 from netinv_core.db.engine import WRITING
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import column_info

@@ -238,5 +238,6 @@ def test_usual_changes_cost_no_further_statements(api: Api, unique: Unique, serv
             api.patch(path, [{"id": item["id"], "name": name} for item, name in zip(pair, names, strict=True)])
         return len(statements)
 
+    cost(unique(), unique())  # fills caches, such as that of the content types
     names = unique(), unique()
     assert cost(unique(), unique()) == cost(*names) == cost(*names[::-1]) - 1

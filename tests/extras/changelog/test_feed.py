@@ -182,6 +182,18 @@ def test_what_is_no_cursor_is_refused(api: Api, text: str) -> None:
         assert api.get(FEED, {"after": cursor}, status=400) == {"after": ["This is no cursor of this feed."]}
 
 
+def test_a_cursor_has_one_spelling_besides_its_padding(api: Api, start: str) -> None:
+    """A cursor that was damaged on its way names no other place."""
+    for damaged in (f"!{start}", f"{start}\n", f"{start[:2]} {start[2:]}", f"{start}.", cursor_with_zeros(start)):
+        assert api.get(FEED, {"after": damaged}, status=400) == {"after": ["This is no cursor of this feed."]}
+    assert api.get(FEED, {"after": start + "=" * (-len(start) % 4)})["cursor"] == start
+
+
+def cursor_with_zeros(cursor: str) -> str:
+    """The same number with zeros before it."""
+    return base64.urlsafe_b64encode(f"1:00{number_of(cursor)}".encode()).decode().rstrip("=")
+
+
 def test_it_is_read_only(api: Api) -> None:
     assert api.post(FEED, {}, status=405) == {"detail": 'Method "POST" not allowed.'}
     assert api.send("OPTIONS", FEED, status=200).headers["Allow"] == "GET, HEAD, OPTIONS"

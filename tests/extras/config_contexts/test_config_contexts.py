@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netinv_extras.config_contexts.merge import MergedContext
-from netinv_extras.config_contexts.scopes import Scope
+from netinv_extras.config_contexts.scopes import ContextScope
 from netinv_testing import Api, Service
 from netinv_testing.checks.query_counts import DETAIL, LIST
 
@@ -232,14 +232,14 @@ def test_scopes_that_cannot_be_are_found_at_the_start(service: Service) -> None:
         MergedContext(
             name="config_context",
             endpoint=devices,
-            scopes=[Scope("planets", "dcim.region", {devices.label: "site.planet"})],
+            scopes=[ContextScope("planets", "dcim.region", {devices.label: "site.planet"})],
         )
     for one, other in (
         ({"target": "dcim.site"}, {"target": "dcim.rack"}),
         ({"paths": {"a.b": "c"}}, {"paths": {"a.b": "d"}}),
     ):
         with pytest.raises(ValueError, match="two packages disagree on the config context scope 'places'"):
-            Scope("places", **one).combined(Scope("places", **other))
+            ContextScope("places", **one).combined(ContextScope("places", **other))
 
 
 # -- the resource

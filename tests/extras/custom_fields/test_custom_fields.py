@@ -48,6 +48,13 @@ def test_versions_up_to_1_3_know_fields_by_name(api: Api, unique: Any) -> None:
     api.delete(old["url"])
 
 
+@pytest.mark.parametrize("slug", ["-", "-1", -1, "--a"])
+def test_a_slug_begins_with_no_hyphen(api: Api, slug: Any) -> None:
+    """MariaDB has no JSON path for such a member."""
+    body = {"type": "text", "slug": slug, "label": "L", "content_types": [ROLE]}
+    assert api.post(FIELDS, body, status=400) == {"slug": ["Begin with a letter, a digit or an underscore."]}
+
+
 @pytest.mark.parametrize("version", ["1.2", "1.3", "1.4", "1.6"])
 def test_a_name_given_with_its_slug_stays_usable(api: Api, unique: Any, role: Any, version: str) -> None:
     """It is the key up to 1.3, and names the query parameter, whatever version the field was made in."""

@@ -16,7 +16,7 @@ VALUES: dict[str, list[Any]] = {  # by type of field, the values of the sites; N
     "integer": [1, 2, 10, -1, None],
     "boolean": [True, False, None, True, None],
     "date": ["2024-01-01", "2024-06-30", "2025-01-01", None, None],
-    "json": [{"a": {"b": 1}}, {"a": {"b": "x"}}, ["x", "y"], "x", None],
+    "json": [{"a": {"b": 1}, "-a": "y", "-": {"-1": 7}}, {"a": {"b": "x"}, "a-": "y"}, ["x", "y"], "x", None],
 }
 CASES: list[tuple[str, str, Any, list[int]]] = [  # type, lookup, value, the sites that are left
     ("text", "", "A", [0]),
@@ -44,6 +44,7 @@ CASES: list[tuple[str, str, Any, list[int]]] = [  # type, lookup, value, the sit
     ("date", "", "2025-01-01", [2]),
     ("json", "__a__b", 1, [0]),
     ("json", "__a__b", "x", [1]),
+    ("json", "__a-", "y", [1]),
     ("json", "__contains", ["x"], [2]),
     ("json", "", "x", [3]),
 ]
@@ -96,7 +97,7 @@ def sites(service: Service, fields: dict[str, str]) -> list[Any]:
     return list(service.api.post(SITES, bodies))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def limited(service: Service) -> Any:
     """``limited(label, constraints)``: a client that may view the objects that meet these."""
     clients: dict[str, tuple[Any, Any]] = {}
@@ -163,6 +164,20 @@ def test_what_a_constraint_cannot_be_is_refused_by_its_name(spelling: str, api: 
         assert name in refused(name, value)
     assert "nosuchfield" in refused(spelling.format("nosuchfield"), 1)
     assert fields["text"] in refused(spelling.format(fields["text"]), "A", "dcim.rack")
+
+
+@pytest.mark.parametrize(("names", "value"), [("-a", "y"), ("-__-1", 7)])
+def test_a_member_whose_name_begins_with_a_hyphen_is_found_or_refused(
+    service: Service, fields: dict[str, str], sites: list[Any], limited: Any, names: str, value: Any
+) -> None:
+    """MariaDB finds no such member, whatever it holds: a constraint that can never hold is not stored."""
+    constraints = {f"cf_{fields['json']}__{names}": value}
+    if service.engine.dialect.name in ("mysql", "mariadb"):
+        body = {"name": "refused", "object_types": ["dcim.site"], "actions": ["view"], "constraints": constraints}
+        assert "begins with a hyphen" in str(service.api.post(PERMISSIONS, body, status=400)["constraints"])
+    else:
+        shown = limited("dcim.site", constraints).get(SITES, {"limit": 0})["results"]
+        assert [site["id"] for site in shown] == [sites[0]["id"]]
 
 
 def test_the_name_alone_is_no_constraint(api: Api) -> None:

@@ -11,10 +11,15 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.auth.configuration_version import configuration_changed
+from netinv_core.read.lookups import MAX_TERMS
 from netinv_extras.dynamic_groups.models import MAX_DEPTH, MAX_DESCENDANTS
+from netinv_extras.dynamic_groups.terms import TOGETHER, TOO_MANY
+from netinv_extras.dynamic_groups.web.tab import MAX_STATEMENTS
 from netinv_testing import Api, Service, Unique
+from netinv_web.testing import Browser
 
 GROUPS, MEMBERSHIPS, SITES = "/api/extras/dynamic-groups/", "/api/extras/dynamic-group-memberships/", "/api/dcim/sites/"
+MANY = [f"zz{n}" for n in range(MAX_TERMS + 1)]
 
 
 @pytest.fixture
@@ -340,13 +345,83 @@ def test_a_group_of_a_package_that_is_gone_says_so(api: Api, service: Service, g
 
 
 def test_what_the_database_refuses_is_refused(api: Api, group: Any) -> None:
-    for given in (
-        {"name__re": ["(?<=a)b"]},
-        {"name__ic": [f"zz{n}" for n in range(5000)]},
-        {"name": [f"zz{n}" for n in range(70000)]},
-    ):
+    for given in ({"name__re": ["(?<=a)b"]}, {"name": [f"zz{n}" for n in range(70000)]}):
         made = group(given)
         assert api.send("GET", f"{made['url']}members/", status=(200, 400)).json
+        api.delete(made["url"])
+
+
+def test_groups_that_compare_too_many_values_are_not_evaluated(
+    service: Service, api: Api, browser: Browser, group: Any, of: Any, statements: Any, word: str
+) -> None:
+    """Stored filters of more values than may be given today, alone or together."""
+    few, met = group({"name__ic": [word, *MANY[:300]]}), group({"name__isw": [word]})
+    other, stored = group({"name__isw": [word]}), group({"name__isw": [word]})
+    parent, longer = of(("union", few), ("union", other)), {"name__ic": [word, *MANY[1:300]]}
+    table = service.registry["extras.dynamicgroup"].table
+    with service.unit_of_work() as uow:
+        for one, values in ((stored, {"name__ic": MANY}), (other, longer)):
+            uow.execute(sa.update(table).where(table.c.id == uuid.UUID(one["id"])).values(filter=values))
+        configuration_changed(uow)
+    site = api.get(SITES, {"name": f"{word} a"})["results"][0]
+    with statements() as found:
+        for one in (stored, parent):
+            answer = api.get(f"{one['url']}members/", status=400)
+            assert answer == {"filter": [TOO_MANY.format(name=one["name"])]}
+        page = browser.get(f"/dcim/sites/{site['id']}/dynamic-groups/")
+    assert all(one["name"] in page.html.main.text for one in (few, other, met))
+    assert stored["name"] not in page.html.main.text and "more groups of this content type were not checked" in page
+    compared = [statement.upper().count(" LIKE ") for statement in found]
+    assert 300 < max(compared) <= MAX_TERMS and sum(count > 250 for count in compared) == 2  # a statement for each
+    api.patch(stored["url"], {"description": "still to be mended"})
+    assert letters(api, met) == "abcd"
+    for one in (parent, few, other, stored):
+        api.delete(one["url"])
+
+
+def test_no_change_leads_a_group_above_the_values_that_it_may_compare(
+    api: Api, group: Any, of: Any, statements: Any, word: str
+) -> None:
+    """A membership is refused, and a filter of a group within others; what is no longer stays possible."""
+    half = MAX_TERMS // 2 + 1
+    first, second = group({"name__ic": MANY[:half]}), group({"name__ic": MANY[:half]})
+    small, refused = group({"name__isw": [word]}), [TOGETHER.format(count=2 * half)]
+    inner = of(("union", first), ("union", small))
+    outer = of(("intersection", inner))
+    for parent, child in ((inner, second), (outer, second)):
+        assert put(api, parent, ("difference", child), status=400) == [{"group": refused}]
+    assert api.patch(small["url"], {"filter": second["filter"]}, status=400) == {"filter": refused}
+    apart = of(("union", second))
+    link = api.get(MEMBERSHIPS, {"parent_group": apart["id"]})["results"][0]
+    assert api.patch(link["url"], {"parent_group": outer["id"]}, status=400) == {"group": refused}
+    api.patch(link["url"], {"weight": 7})
+    api.patch(first["url"], {"filter": {"name__ic": MANY[:half][::-1]}})
+    counted = []
+    for size in (1, 1, 6):  # the first fills caches
+        parent = group()
+        with statements() as found:
+            put(api, parent, *[("union", small)] * size)
+        counted.append(len(found))
+        api.delete(parent["url"])
+    assert counted[1] == counted[2]
+    for made in (outer, inner, apart, first, second, small):
+        api.delete(made["url"])
+
+
+def test_the_tab_takes_few_statements_for_many_large_groups(
+    api: Api, browser: Browser, group: Any, statements: Any, word: str
+) -> None:
+    met = group({"name__isw": [word]})
+    large = [group({"name__ic": [word, *MANY[: MAX_TERMS - 1]]}) for _ in range(MAX_STATEMENTS + 2)]
+    site = api.get(SITES, {"name": f"{word} a"})["results"][0]
+    with statements() as found:
+        page = browser.get(f"/dcim/sites/{site['id']}/dynamic-groups/")
+    shown = sum(one["name"] in page.html.main.text for one in large)
+    assert met["name"] in page and MAX_STATEMENTS - 1 <= shown <= MAX_STATEMENTS  # groups of other tests may be in one
+    compared = [count for statement in found if (count := statement.upper().count(" LIKE ")) > 250]
+    assert len(compared) == shown and max(compared) < MAX_TERMS + 50
+    for one in large:
+        api.delete(one["url"])
 
 
 def test_statements_grow_neither_with_members_nor_with_depth(

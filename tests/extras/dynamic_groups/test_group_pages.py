@@ -9,7 +9,7 @@ import pytest
 
 from netinv_testing import Service, Unique
 from netinv_web.testing import Browser
-from netinv_web.testing.browser import Page
+from netinv_web.testing.browser import BrowserPage
 
 GROUPS, PAGES, SITES = "/api/extras/dynamic-groups/", "/extras/dynamic-groups/", "/dcim/sites/"
 PASSWORD = "correct horse"
@@ -22,7 +22,7 @@ def browser(service: Service) -> Browser:
     return Browser(service, service.admin)
 
 
-def link(page: Page, text: str, within: str = "main") -> str:
+def link(page: BrowserPage, text: str, within: str = "main") -> str:
     """The address of the link with a text; empty without one."""
     found = [item for item in page.html.select(f"{within} a") if item.text.strip() == text]
     return str(found[0]["href"]) if found else ""

@@ -340,6 +340,15 @@ def test_nothing_is_deleted_while_a_file_cannot_be_read(
     assert synced(repository)["deleted"] == 1
 
 
+def test_a_repository_of_the_machine_of_the_worker(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+    """``file:///path`` and ``file://localhost/path`` are the same, where ``netinv.git_protocols`` allows files."""
+    word = service.unique()
+    remote.write({f"config_contexts/{word}.json": context(word, {"ntp": 1})})
+    repository = add(remote, remote_url=f"file://{remote.folder}")
+    assert repository["remote_url"] == f"file://{remote.folder}"
+    assert synced(repository)["created"] == 1
+
+
 def test_two_files_that_want_one_name_are_told_apart(service: Service, remote: Remote, add: Any, synced: Any) -> None:
     word = service.unique()
     remote.write({f"config_contexts/{n}.json": context(word, {"from": n}) for n in "ab"})

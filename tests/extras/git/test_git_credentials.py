@@ -160,7 +160,7 @@ def test_urls_are_ones_that_may_be_followed(service: Service) -> None:
         "https://token@git.example.com/x.git": "Credentials do not belong in the URL: give a user name and a token, or a secrets group.",
         "ftp://git.example.com/x.git": "The URL must begin with one of: https://, http://, ssh://, file://.",
         "ext://git.example.com/x.git": "The URL must begin with one of: https://, http://, ssh://, file://.",
-        "file://git.example.com/x.git": "The URL of a file begins with file://localhost/.",
+        "file://git.example.com/x.git": "The URL of a file begins with file:///.",
         "not valid!": "Enter a valid URL.",
     }
     for url, reason in refused.items():

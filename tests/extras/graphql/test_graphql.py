@@ -119,7 +119,7 @@ def test_only_what_is_asked_for_is_selected(api: Api, make_devices: Any, stateme
     assert "JOIN" not in reading
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def query_fields(service: Service) -> list[dict[str, Any]]:
     """The fields of the query type, each with its type."""
     answer = ask(service.api, "{ __schema { queryType { fields { name type { name ofType { name } } } } } }")

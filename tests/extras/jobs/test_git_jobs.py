@@ -179,8 +179,12 @@ def test_a_failing_job_shows_the_line_of_the_repository(service: Service, synced
     ("name", "text", "reason"),
     [
         ("broken", "class X(:\n", "it is not Python: line 1: invalid syntax"),
-        ("missing", "import tomorrow\n", "it cannot be imported: ModuleNotFoundError: No module named 'tomorrow'"),
-        ("leaving", "raise SystemExit(3)\n", "it cannot be imported: SystemExit: 3"),
+        (
+            "missing",
+            "import tomorrow\n",
+            "it cannot be imported: line 1: ModuleNotFoundError: No module named 'tomorrow'",
+        ),
+        ("leaving", "raise SystemExit(3)\n", "it cannot be imported: line 1: SystemExit: 3"),
         ("no-name", "x = 1\n", "no module can have that name"),
         ("bytes", b"\xff\n", "it is not UTF-8: byte 1"),
     ],

@@ -42,6 +42,19 @@ def test_the_form_has_a_control_for_each_variable(browser: Browser, job: Find) -
     assert not page.select_one("#field-commit").has_attr("checked")
 
 
+def test_the_page_of_a_job_begins_with_what_it_does(browser: Browser, job: Find) -> None:
+    found = job("Echo")
+    page = browser.get(f"/extras/jobs/{found['id']}/", status=200)
+    assert [title.text for title in page.html.select(".detail h2")] == [
+        "Run",
+        "Job",
+        "Limits",
+        "Class",
+        "Stated here, in the place of the class",
+    ]
+    assert found["description"] and found["description"] in page.html.select_one("#panel-run").text
+
+
 def test_a_run_is_requested_by_the_form_and_its_log_is_shown(service: Service, browser: Browser, job: Find) -> None:
     site = service.api.post("/api/dcim/sites/", {"name": service.unique(), "status": "active"})
     values = [
@@ -211,9 +224,18 @@ def test_a_job_that_there_is_not_has_no_form(browser: Browser) -> None:
     browser.get("/extras/jobs/nonsense/run/", status=404)
 
 
-def test_a_job_that_is_not_enabled_says_so(service: Service, browser: Browser, job: Find) -> None:
+def test_a_job_that_is_not_enabled_says_who_can_enable_it(
+    service: Service, browser: Browser, job: Find, make_user: MakeUser
+) -> None:
     shown = job("Echo")
     service.api.patch(shown["url"], {"enabled": False})
-    assert "not enabled" in browser.get(f"/extras/jobs/{shown['id']}/").html.select_one("#panel-run").text
+    path = f"/extras/jobs/{shown['id']}/"
+    panel = browser.get(path).html.select_one("#panel-run")
+    assert "not enabled" in panel.text
+    assert panel.a["href"] == f"{path}edit/#field-enabled"
+    reader = Browser(service, make_user(("view", "extras.job"), ("run", "extras.job"), password=PASSWORD))
+    panel = reader.get(path).html.select_one("#panel-run")
+    assert "Users who may change jobs can enable it" in panel.text
+    assert panel.a is None
     assert "not enabled" in browser.get(run_path(shown), status=403)
     service.api.patch(shown["url"], {"enabled": True})

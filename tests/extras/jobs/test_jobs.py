@@ -23,7 +23,7 @@ from tests.support.jobs import JOBS, PATH, RESULTS, SITES, ask, job, logs, resul
 
 __all__ = ["ask", "job", "service"]
 _result, _change = table_of(JobResult), table_of(ObjectChange)
-NAMES = ("Asks", "Audit", "Echo", "Linger", "MakeSites", "Marker", "Watcher")
+NAMES = ("Asks", "Audit", "Echo", "Facility", "Linger", "MakeSites", "Marker", "Outside", "Watcher")
 
 
 # -- what there is
@@ -121,10 +121,12 @@ def test_variables_are_described(service: Service, job: Callable[[str], Any]) ->
 
 def test_versions_before_1_3_list_classes(service: Service, job: Callable[[str], Any], ask: Callable[..., Any]) -> None:
     asked = ask("MakeSites", word=service.unique())
-    page = service.api.get(PATH, {"source": "local", "installed": "true", "limit": 0}, version="1.2")
+    page = service.api.get(PATH, {"source": "local", "module_name": "examples", "limit": 0}, version="1.2")
     found = page["results"]
     assert sorted(item["id"] for item in found) == sorted(f"local/examples/{name}" for name in NAMES)
-    second = service.api.get(PATH, {"source": "local", "installed": "true", "limit": 1, "offset": 1}, version="1.2")
+    second = service.api.get(
+        PATH, {"source": "local", "module_name": "examples", "limit": 1, "offset": 1}, version="1.2"
+    )
     assert (second["count"], second["results"]) == (page["count"], [found[1]])
     shown = next(item for item in found if item["id"] == "local/examples/MakeSites")
     assert (shown["pk"], shown["test_methods"], shown["vars"]) == (
@@ -472,4 +474,6 @@ def test_commands_list_jobs_and_find_them_anew(service: Service, tmp_path: Path)
     ini.write_text("\n".join([*lines, *logging]).replace("%", "%%"))
     listed = CliRunner().invoke(cli, ["-c", str(ini), "jobs", "list"], env={"COLUMNS": "120"})
     assert listed.exit_code == 0 and "local/examples/Echo" in listed.output and "Examples: Echo" in listed.output
-    assert CliRunner().invoke(cli, ["-c", str(ini), "jobs", "refresh"]).output.endswith("0 added, 0 changed, 0 gone\n")
+    refreshed = CliRunner().invoke(cli, ["-c", str(ini), "jobs", "refresh"])
+    assert refreshed.stdout.endswith("0 added, 0 changed, 0 gone\n")
+    assert refreshed.stderr.startswith("broken.py cannot be imported: line 3: ModuleNotFoundError")

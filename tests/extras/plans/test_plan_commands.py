@@ -87,3 +87,44 @@ def test_commands_use_the_database_as_a_user(service: Service, unique: Unique, t
     done = CliRunner(env={"NETINV_URL": "", "NETINV_TOKEN": ""}).invoke(cli, words)
     assert done.exit_code == 0 and "Applied." in done.output, done.output
     assert service.api.get(SITES, {"name": name})["count"] == 1
+
+
+def test_a_plan_is_proposed_in_a_new_or_open_change_request(api: Api, run: Any, unique: Unique, tmp_path: Path) -> None:
+    title, one, two = f"Sites of {unique()}", unique(), unique()
+    (tmp_path / "a.yaml").write_text(f"objects: {{dcim.site: [{{name: {one}, status: planned}}]}}")
+    output = run("plan", "a.yaml", "--change-request", title, status=2)
+    assert f"{title}: 1 to create, 0 to update, 0 to delete" in output
+    key = output.strip().split("/")[-2]
+    assert output.strip().endswith(f"/extras/change-requests/{key}/")
+    (tmp_path / "b.json").write_text(json.dumps({"objects": {"dcim.site": [{"name": two, "status": "active"}]}}))
+    shown = json.loads(run("plan", "b.json", "--change-request", key, "--json", status=2))
+    assert (shown["id"], shown["title"], shown["creates"]) == (key, title, 2)
+    assert api.get(SITES, {"name": [one, two]})["count"] == 0
+    assert api.get(SITES, {"name": [one, two], "change_request": key})["count"] == 2
+    api.post(SITES, {"name": one, "status": "planned"})
+    assert "1 unchanged" in run("plan", "a.yaml", "--change-request", f"Again {title}")
+    assert api.get("/api/extras/change-requests/", {"title": f"Again {title}"})["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("document", "target", "words"),
+    [
+        ("owner: me\nobjects: {dcim.site: [{name: Owned, status: active}]}", "Title", "with an owner"),
+        ("objects: {dcim.site: [{name: Wrong, status: none}]}", "Title", "a.yaml: dcim.site[0]: status"),
+        ("objects: {dcim.site: [{name: Right, status: active}]}", "x" * 201, "title"),
+        ("objects: {dcim.site: [{name: Right, status: active}]}", "0" * 32, "change_request"),
+    ],
+)
+def test_a_proposal_that_is_refused_says_why(
+    api: Api, run: Any, tmp_path: Path, document: str, target: str, words: str
+) -> None:
+    (tmp_path / "a.yaml").write_text(document)
+    assert words in run("plan", "a.yaml", "--change-request", target, status=1)
+    assert api.get("/api/extras/change-requests/", {"title": target})["count"] == 0
+
+
+def test_a_plan_is_proposed_to_a_service_only(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("objects: {}")
+    words = ["plan", str(tmp_path / "a.yaml"), "--user", "admin", "--change-request", "Title"]
+    done = CliRunner().invoke(cli, words)
+    assert (done.exit_code, "needs the address of the service" in done.output) == (1, True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import time
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -303,20 +302,15 @@ def test_the_number_of_statements_does_not_grow_with_the_objects(
 
 
 @pytest.mark.slow
-def test_five_thousand_objects_are_planned_and_applied_in_time(api: Api, plan: Any, unique: Unique) -> None:
+def test_five_thousand_objects_are_planned_and_applied(api: Api, plan: Any, unique: Unique) -> None:
     name = unique()
     document = network(name, 1000)
     device = document["dcim.device"][0]
     document["dcim.device"] += [{**device, "name": f"{name}-{number}"} for number in range(4000)]
-    started = time.monotonic()
     stored = plan(document, match=MATCH)
-    planned = time.monotonic()
-    api.post(f"{stored['url']}apply/", {}, status=200)
-    applied = time.monotonic()
     assert stored["creates"] == 5009
+    api.post(f"{stored['url']}apply/", {}, status=200)
     assert plan(document, match=MATCH)["unchanged"] == 5009
-    durations = [planned - started, applied - planned, time.monotonic() - applied]
-    assert max(durations) <= 10 * 3, durations  # 10 s, with reserve for a busy machine
 
 
 def test_a_plan_is_shown_and_applied_on_its_page(api: Api, service: Service, plan: Any, unique: Unique) -> None:
@@ -325,6 +319,8 @@ def test_a_plan_is_shown_and_applied_on_its_page(api: Api, service: Service, pla
     plans = [plan({"dcim.site": [{"name": name, "status": status}]}) for status in ("planned", "retired")]
     pages = [browser.get(f"/extras/plans/{item['id']}/", status=200) for item in plans]
     assert "status: active → planned" in " ".join(pages[0].html.select_one("main").text.split())
+    assert pages[0].html.select_one("#panel-changes tbody th").text == f"Site {name}"
+    assert [title.text for title in pages[0].html.select(".detail h2")][:2] == ["Changes", "Plan"]
     forms = [next(form for form in page.forms.values() if form.action.endswith("/apply/")) for page in pages]
     assert "The plan was applied." in forms[0].submit().follow(status=200).text
     assert "The inventory has changed since" in forms[1].submit().follow(status=200).text

@@ -133,7 +133,7 @@ def test_objects_are_read_by_attributes(
     code = (
         "{{ queryset.count() }} {{ queryset|length }} {{ queryset.exists() }} {{ queryset.first().name }}\n"
         "{% for site in queryset.all() %}{{ loop.index }} {{ site }} {{ site.region }} {{ site.region.slug }} {{ site['status'] }} {{ site.status.slug }}"
-        f" {{{{ site.cf.{field} }}}} {{% for tag in site.tags %}}{{{{ tag.slug }}}}{{% endfor %}}{{{{ site.nothing }}}}\n{{% endfor %}}"
+        f" {{{{ site.cf.{field} }}}} {{% for tag in site.tags %}}{{{{ tag.slug }}}}{{% endfor %}}{{{{ site.asn }}}}\n{{% endfor %}}"
     )
     names = [site["name"] for site in sites]
     lines = [
@@ -197,7 +197,7 @@ def test_a_name_that_no_template_has_is_refused(api: Api, make_template: Any, na
     [
         ("{{ queryset.nothing.more }}", "has no attribute 'nothing'"),
         ("{{ 1 / 0 }}", "ZeroDivisionError: division by zero"),
-        ("{{ queryset.__class__.__mro__ }}", "unsafe"),
+        ("{{ queryset.__class__.__mro__ }}", "Line 1: "),
         ("{% for site in queryset %}{{ site._crowd.context }}{% endfor %}", "has no attribute '_crowd'"),
         (
             "{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import itertools
 from collections.abc import Callable, Iterator
 from types import BuiltinMethodType, GeneratorType, MethodType
 from typing import Any
@@ -19,7 +20,11 @@ from jinja2.utils import Cycler, Joiner, Namespace, markupsafe
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.feature import feature
 from netinv_extras.templates.renderer import values
-from netinv_extras.templates.renderer.objects import Batches, Function, Members, Object, Queryset
+from netinv_extras.templates.renderer.absent import Null
+from netinv_extras.templates.renderer.data import Function, Members, Percentage, SharedDict, SharedList
+from netinv_extras.templates.renderer.networks import AddressText, IPNetwork
+from netinv_extras.templates.renderer.objects import Batches, Object
+from netinv_extras.templates.renderer.querysets import Queryset, ValueRows
 from netinv_extras.templates.renderer.sandbox import Sandbox, Templates
 from netinv_extras.webhooks.worker import deliver_now
 from netinv_testing import Api, Service
@@ -28,7 +33,20 @@ from tests.support.receivers import Receiver
 pytestmark = pytest.mark.any_database
 # -- a walk over all that can be reached
 
-SCALARS = (str, markupsafe.Markup, bytes, int, float, bool, type(None), decimal.Decimal)
+SCALARS = (
+    AddressText,
+    IPNetwork,
+    Percentage,
+    Null,
+    str,
+    markupsafe.Markup,
+    bytes,
+    int,
+    float,
+    bool,
+    type(None),
+    decimal.Decimal,
+)
 TIMES = (
     datetime.date,
     datetime.datetime,
@@ -37,9 +55,11 @@ TIMES = (
     type(datetime.date(2020, 1, 1).isocalendar()),
 )
 CONTAINERS = (list, tuple, dict, range, type({}.keys()), type({}.values()), type({}.items()), Members, Object, Queryset)
+CONTAINERS += (SharedDict, SharedList, ValueRows)
 ITERATORS = (
     GeneratorType,
     map,
+    itertools.islice,
     zip,
     enumerate,
     reversed,
@@ -53,8 +73,14 @@ EXAMPLES: dict[str, Any] = {
     "decimal": decimal.Decimal("1.5"),
     "time": datetime.datetime(2020, 1, 2, tzinfo=datetime.UTC),
     "day": datetime.date(2020, 1, 2),
-    "label": values.Label("Active"),
-    "shown": values.Shown({"display": "d", "inner": [{"label": "l", "when": datetime.date(2020, 1, 2)}]}),
+    "label": values.FunctionResult("Active"),
+    "address": values.Address("10.0.0.1"),
+    "network": values.Network("10.0.0.1/24"),
+    "network6": values.Network("2001:db8::1/120"),
+    "share": values.ShareValue(1, 2),
+    "null": values.NullObject(0),
+    "rows": values.ListedValues([values.ObjectRef(1, 0), 1]),
+    "shown": values.ShownMember({"display": "d", "inner": [{"label": "l", "when": datetime.date(2020, 1, 2)}]}),
     "json": {"a": [1, {"b": None}]},
     "other": values.ObjectRef(1, 0),
     "others": values.ObjectRefs(1, [0, 1]),
@@ -76,10 +102,12 @@ COLLECTED = """
 """
 
 
-def load(batch: int, name: str) -> list[Any] | None:
+def load(batch: int, name: str) -> dict[str, Any]:
     """Objects of every kind of attribute."""
     known = {**EXAMPLES, "display": "d", "id": "i"}
-    return [values.encode(known[name])] * 2 if name in known else None
+    if name in known:
+        return {"values": [values.encode(known[name])] * 2, "null": None}
+    return {"model": "thing", "nearest": ""}
 
 
 def attributes(environment: Sandbox, thing: Any) -> Iterator[tuple[str, Any]]:
@@ -307,6 +335,7 @@ def test_attacks_on_webhooks_yield_nothing(sending_service: Service) -> None:
                 "payload_url": f"{receiver.url}/{place}",
             }
             body |= {"name": service.unique(), "body_template": source.replace("X", expression)}
+            body |= {"http_content_type": "text/plain"}
             hooks.append(service.api.post("/api/extras/webhooks/", body))
         service.api.post("/api/tenancy/tenant-groups/", {"name": service.unique(), "slug": service.unique()})
         assert deliver_now(service.engine, service.registry, 60)
@@ -372,7 +401,7 @@ def test_a_template_that_is_too_much_to_compile_is_refused(api: Api, unique: Any
 
 
 def test_constants_are_not_made_when_a_template_is_saved() -> None:
-    limits = sandbox.Limits.of({name: default for name, (_, default) in feature.settings.items()})
+    limits = sandbox.RenderLimits.of({name: default for name, (_, default) in feature.settings.items()})
     for source in (
         "{{ 'x' * 10 ** 9 }}",
         "{{ 9 ** 9999999 }}",

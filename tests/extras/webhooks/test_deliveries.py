@@ -23,7 +23,7 @@ from netinv_core.tasks.retention import delete_old
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_extras.webhooks import deliveries, models
-from netinv_import.netbox import Report, import_netbox
+from netinv_import.netbox import ImportReport, import_netbox
 from netinv_testing import Api, Service, Unique
 from tests.support.http_server import served
 from tests.support.threads import at_once
@@ -313,7 +313,7 @@ def test_an_import_is_told_and_wakes_the_worker_once(
     ):
         uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
         uow.identity = identity.by_username(uow, service.admin.username)
-        import_netbox(uow, dump, Report(), origin=unique())
+        import_netbox(uow, dump, ImportReport(), origin=unique())
         assert words(service) == []
         session.commit()
         assert words(service) == [models.DELIVER]

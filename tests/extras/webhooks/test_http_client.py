@@ -19,10 +19,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from netinv_core import settings as known_settings
-from netinv_core.net.ssrf import Guard, Refused, own_services
 from netinv_extras import app as extras
-from netinv_extras.webhooks.http_client import Answer, Sender
-from netinv_extras.webhooks.payload import Message
+from netinv_extras.webhooks.http_client import DeliveryAnswer, Sender
+from netinv_extras.webhooks.payload import WebhookMessage
+from netinv_outgoing.ssrf import ConnectionRefused, Guard, own_services
 from tests.support.receivers import Received, Receiver, say
 
 LOCAL = "127.0.0.0/8 ::1"
@@ -47,12 +47,12 @@ def sender(**settings: Any) -> Sender:
     )
 
 
-def message(url: str, verify: bool | str = True, secrets: tuple[str, ...] = (), body: bytes = b"{}") -> Message:
+def message(url: str, verify: bool | str = True, secrets: tuple[str, ...] = (), body: bytes = b"{}") -> WebhookMessage:
     """A message to a receiver."""
-    return Message("POST", url, {"Content-Type": b"application/json"}, body, verify, secrets)
+    return WebhookMessage("POST", url, {"Content-Type": b"application/json"}, body, verify, secrets)
 
 
-def send(receiver: Receiver, **settings: Any) -> Answer:
+def send(receiver: Receiver, **settings: Any) -> DeliveryAnswer:
     """What comes of sending something to a receiver."""
     return sender(**settings).send(message(receiver.url))
 
@@ -331,7 +331,7 @@ PUBLIC = [
 
 @pytest.mark.parametrize("address", REFUSED)
 def test_addresses_that_are_not_public_are_refused(address: str) -> None:
-    with pytest.raises(Refused, match=r"netinv\.webhook_allow"):
+    with pytest.raises(ConnectionRefused, match=r"netinv\.webhook_allow"):
         Guard().check("a.example", ipaddress.ip_address(address))
 
 
@@ -351,7 +351,7 @@ def test_networks_and_hosts_can_be_allowed() -> None:
     ]:
         guard.check(host, ipaddress.ip_address(address))
     for host, address in [("a", "192.168.1.1"), ("b.chat.example", "192.168.1.1"), ("a", "127.0.0.1"), ("a", "::1")]:
-        with pytest.raises(Refused):
+        with pytest.raises(ConnectionRefused):
             guard.check(host, ipaddress.ip_address(address))
 
 
@@ -374,7 +374,7 @@ def test_the_queue_and_the_database_are_refused_even_where_their_addresses_are_a
         ["0.0.0.0/0", "::/0"], own=own_services(known_settings.read(settings, {"extras": extras.without(())}))
     )
     for own in (port, 5432):
-        with pytest.raises(Refused, match=f"Nothing is sent to port {own} of .*netinv's own"):
+        with pytest.raises(ConnectionRefused, match=f"Nothing is sent to port {own} of .*netinv's own"):
             guard.check("a.example", ipaddress.ip_address(address), own)
     guard.check("a.example", ipaddress.ip_address(address), 8080)
     guard.check("a.example", ipaddress.ip_address("10.0.0.1"), 5432)

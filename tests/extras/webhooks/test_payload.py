@@ -124,6 +124,18 @@ def test_a_deletion_is_told_as_recorded(service: Service, told: Callable[..., li
     assert levelled(request.body.decode()) == expected("deleted", service, site["name"])
 
 
+def test_a_change_that_left_a_review_out_is_told_with_the_rule(
+    service: Service, told: Callable[..., list[Received]], site: Any
+) -> None:
+    rules, body = "/api/extras/review-rules/", {"content_types": ["dcim.site"], "constraints": {"id": site["id"]}}
+    rule = service.api.post(rules, {**body, "name": service.unique()})
+    (message,) = told(lambda: service.api.patch(f"{SITES}{site['id']}/", {"facility": "DC 7"}))
+    service.api.delete(f"{rules}{rule['id']}/")
+    assert json.loads(message.body)["bypassed"] == rule["name"]
+    (message,) = told(lambda: service.api.patch(f"{SITES}{site['id']}/", {"facility": "DC 8"}))
+    assert "bypassed" not in json.loads(message.body)
+
+
 def test_ids_and_times_are_those_of_the_change(
     service: Service, told: Callable[..., list[Received]], site: Any
 ) -> None:
@@ -328,7 +340,7 @@ def rendered(source: str, **limits: Any) -> str | sandbox.RenderError:
     return result
 
 
-LIMITS = sandbox.Limits.of({name: default for name, (_, default) in feature.settings.items()})
+LIMITS = sandbox.RenderLimits.of({name: default for name, (_, default) in feature.settings.items()})
 CONTEXT = {"event": "created", "data": {"name": "a", "list": [1, 2, 3], "text": "{{ event }}"}}
 
 
@@ -343,7 +355,7 @@ CONTEXT = {"event": "created", "data": {"name": "a", "list": [1, 2, 3], "text": 
             "{{ '%s-%s' % (event, 1 + 2) }} {{ '{}'.format(event) }} {{ event ~ 'x' ~ 3 }}",
             "created-3 created createdx3",
         ),
-        ("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(5000000000) }}{{ nothing }}", "<5000000000>"),
+        ("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(5000000000) }}{{ nothing|default }}", "<5000000000>"),
         ("{% set s = namespace(n=0) %}{% for x in data.list %}{% set s.n = s.n + x %}{% endfor %}{{ s.n }}", "6"),
     ],
 )
@@ -389,3 +401,15 @@ def test_a_template_that_does_not_end_is_broken_off() -> None:
 def test_masking_takes_the_longest_first_and_no_short_ones() -> None:
     assert without_secrets("Bearer secret-secret", ("secret-secret", "secret-s")) == "Bearer ********"
     assert without_secrets("incident d", ("d", "inciden")) == "incident d"
+
+
+def test_a_comment_on_a_change_request_is_told_with_the_field_that_it_is_about(
+    service: Service, told: Callable[..., list[Received]], site: Any
+) -> None:
+    made = service.api.post("/api/extras/change-requests/", {"title": service.unique()})
+    service.api.patch(f"{SITES}{site['id']}/", {"asn": 64512}, headers={"X-Change-Request": made["id"]})
+    about = {"object_type": "dcim.site", "object_id": site["id"], "field": "asn"}
+    path = f"/api/extras/change-requests/{made['id']}/comment/"
+    (message,) = told(lambda: service.api.post(path, {"text": "Why?", **about}, status=200), "extras.changerequest")
+    sent = json.loads(message.body)["data"]
+    assert (sent["last_comment"], sent["last_comment_about"]) == ("Why?", about)

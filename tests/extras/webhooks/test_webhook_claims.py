@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from netinv_core.models.base import now, table_of
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
-from netinv_extras.webhooks.outbox import MAX_WEBHOOKS, Outcome
+from netinv_extras.webhooks.outbox import MAX_WEBHOOKS, AttemptOutcome
 from netinv_extras.webhooks.worker import LOST, MAX_LOST_CLAIMS, Deliverer
 from netinv_testing import Service
 from tests.support.receivers import Received, Receiver, say
@@ -71,7 +71,7 @@ def test_a_delivery_that_ends_its_workers_fails_alone(service: Service, hook: Ca
             claimed = {item.delivery["id"]: item for item in outbox.claim_ready(lambda row: 100)}
             assert claimed, "what is not claimed now would never be"
             if poisoned not in claimed:
-                outbox.record([Outcome(item, now(), 0.1, 200, "", "", True) for item in claimed.values()])
+                outbox.record([AttemptOutcome(item, now(), 0.1, 200, "", "", True) for item in claimed.values()])
                 continue
             lost = claimed[poisoned].delivery["lost_claims"]
             change(service, over)
@@ -112,11 +112,11 @@ def test_who_has_lost_a_claim_records_nothing(service: Service, hook: Callable[.
     (lost,) = late.claim_ready(lambda row: 10)
     (held,) = other.claim_ready(lambda row: 10)
     assert lost.delivery["id"] == held.delivery["id"]
-    outcome = Outcome(lost, now(), 0.1, 500, "", "", False)
+    outcome = AttemptOutcome(lost, now(), 0.1, 500, "", "", False)
     assert late.record([outcome]) == [outcome]
     late.release([lost])
     assert states(service, webhook) == ["queued"] and deliveries(service, webhook)[0].claimed_by is not None
-    assert other.record([Outcome(held, now(), 0.1, 200, "", "", True)]) == []
+    assert other.record([AttemptOutcome(held, now(), 0.1, 200, "", "", True)]) == []
     assert states(service, webhook) == ["succeeded"]
 
 

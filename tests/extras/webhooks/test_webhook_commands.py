@@ -190,7 +190,7 @@ def test_a_webhook_that_is_not_there_is_said_so(run: Any) -> None:
         assert "no webhook is called 'nobody'" in run(*words, "--webhook", "nobody", status=1)
 
 
-@pytest.mark.parametrize("moment", ["yesterday", "7w", "", "2026-13-01"])
+@pytest.mark.parametrize("moment", ["yesterday", "7w", "", "2026-13-01", "999999d", "0001-01-01T00:00+14:00"])
 def test_a_time_is_one_or_how_long_ago(run: Any, moment: str) -> None:
     assert "is neither a time such as 2026-01-31T12:00:00Z nor how long ago" in run(
         "failed", "--since", moment, status=2

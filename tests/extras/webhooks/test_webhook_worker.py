@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import logging
 import threading
 import time
@@ -18,7 +19,7 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_extras.templates import renderer_pool
+from netinv_extras.templates import renderer_pool, sandbox
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 from netinv_extras.webhooks.worker import GONE, Deliverer
@@ -44,6 +45,7 @@ from tests.support.webhook_workers import (
     states,
 )
 
+TEXT = {"body_template": "{{ data.id }} {{ data.description }}", "http_content_type": "text/plain"}
 __all__ = ["end", "hook", "impatient", "service"]
 _delivery, _webhook, _change = table_of(WebhookDelivery), table_of(Webhook), table_of(ObjectChange)
 
@@ -136,6 +138,24 @@ def test_a_template_that_fails_fails_the_delivery(service: Service, hook: Callab
     assert attempt["status"] is None and attempt["error"].startswith("The body template failed: ")
 
 
+@pytest.mark.parametrize("content_type", ["application/json", "Application/vnd.x+json; charset=utf-8"])
+def test_a_body_that_is_no_json_is_not_sent_as_json(
+    service: Service, hook: Callable[..., str], content_type: str
+) -> None:
+    with Receiver() as receiver:
+        given = {"http_content_type": content_type, "retries": 0}
+        webhook = hook(receiver, body_template='{"name": {{ data.name }}}', **given)
+        quoted = hook(f"{receiver.url}/quoted", body_template='{"name": {{ data.name|tojson }}}', **given)
+        group(service)
+        deliver(service)
+        assert [json.loads(request.body).keys() for request in receiver.received] == [{"name"}]
+    assert (states(service, webhook), states(service, quoted)) == (["failed"], ["succeeded"])
+    (attempt,) = history(service, webhook)
+    media_type = content_type.partition(";")[0].lower()
+    start = f"The rendered body is not valid JSON, but is sent as {media_type}: Expecting value: line 1 column 10"
+    assert attempt["status"] is None and attempt["error"].startswith(start)
+
+
 def test_a_file_of_authorities_that_is_no_longer_allowed_is_not_read(
     service: Service, hook: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -156,7 +176,12 @@ def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(
     twins = "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}"
     with Receiver() as receiver, service.configured(template_timeout=0.3, template_total_timeout=60.0):
         poisoned = hook(f"{receiver.url}/poisoned", body_template=f"{twins} {service.unique()}", retries=1)
-        good = hook(f"{receiver.url}/good", body_template="{{ data.id }}", additional_headers="X-Event: {{ event }}")
+        good = hook(
+            f"{receiver.url}/good",
+            body_template="{{ data.id }}",
+            http_content_type="text/plain",
+            additional_headers="X-Event: {{ event }}",
+        )
         groups(service, 6)
         worker = Deliverer(service.engine, service.registry)
         worker.poll()
@@ -179,11 +204,17 @@ def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(
     assert set(states(service, poisoned)) == {"failed"}
 
 
+def pool_of_its_own(service: Service) -> renderer_pool.PoolLimits:
+    """Limits of a pool of one renderer that no other test has."""
+    filters = sandbox.limits_of(service.registry).pool.filters
+    return renderer_pool.PoolLimits(1, 2**28 + uuid.uuid4().int % 2**16 * 4096, filters)
+
+
 def test_a_delivery_waits_while_no_renderer_is_free(service: Service, hook: Callable[..., str]) -> None:
-    limits = renderer_pool.Limits(1, 2**28 + uuid.uuid4().int % 2**16 * 4096)
+    limits = pool_of_its_own(service)
     settings = {"template_processes": limits.processes, "template_memory": limits.memory}
     with Receiver() as receiver:
-        webhook = hook(receiver, body_template="{{ data.id }}")
+        webhook = hook(receiver, body_template="{{ data.id }}", http_content_type="text/plain")
         group(service)
         with (
             renderer_pool.pool(limits).borrow(time.monotonic() + 60),
@@ -202,7 +233,7 @@ def test_a_delivery_waits_while_no_renderer_is_free(service: Service, hook: Call
 def test_a_worker_that_ends_while_a_template_holds_its_renderer_loses_nothing(
     service: Service, hook: Callable[..., str]
 ) -> None:
-    limits = renderer_pool.Limits(1, 2**28 + uuid.uuid4().int % 2**16 * 4096)
+    limits = pool_of_its_own(service)
     twins = "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}"
     pool = renderer_pool.pool(limits)
     settings = {
@@ -254,7 +285,7 @@ def test_secrets_are_in_neither_records_nor_log(
 
     with Receiver(echo) as receiver:
         webhook = hook(
-            receiver, secret="s3cret-s3cret", additional_headers="X-Api-Key: k3y-{{ event }}", body_template="-"
+            receiver, secret="s3cret-s3cret", additional_headers="X-Api-Key: k3y-{{ event }}", body_template="0"
         )
         url = receiver.url.replace("://", "://someone:pa55-word@")  # of a time when that was not refused yet
         change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(webhook)).values(payload_url=url))
@@ -291,7 +322,7 @@ def test_what_follows_waits_for_the_retry_and_other_objects_do_not(service: Serv
         say(handler, 500 if request.body.decode().partition(" ")[0] in refusing else 200)
 
     with Receiver(answer) as receiver:
-        webhook = hook(receiver, retries=3, retry_after=100, body_template="{{ data.id }} {{ data.description }}")
+        webhook = hook(receiver, retries=3, retry_after=100, **TEXT)
         for text in "ab":
             describe(service, first, text)
             describe(service, second, text)
@@ -309,7 +340,7 @@ def test_what_follows_waits_for_the_retry_and_other_objects_do_not(service: Serv
 def test_several_workers_keep_the_order_and_send_each_change_once(service: Service, hook: Callable[..., str]) -> None:
     keys = groups(service, 5)
     with Receiver() as receiver:
-        hook(receiver, body_template="{{ data.id }} {{ data.description }}")
+        hook(receiver, **TEXT)
         for number in range(12):
             service.api.patch(GROUPS, [{"id": key, "description": str(number)} for key in keys])
         workers = [Deliverer(service.engine, service.registry) for _ in range(3)]

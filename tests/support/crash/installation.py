@@ -74,9 +74,9 @@ class Installation:
         self.url = f"http://127.0.0.1:{port}"
         return process
 
-    def worker(self, fault: str = "") -> subprocess.Popen[bytes]:
-        """A worker."""
-        return self._start("worker", fault)[0]
+    def worker(self, fault: str = "", memory: int = 0) -> subprocess.Popen[bytes]:
+        """A worker; with ``memory``, it gets that many more bytes once it has started."""
+        return self._start("worker", fault, memory)[0]
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """kill -9."""

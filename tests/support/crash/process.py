@@ -1,7 +1,7 @@
 """A service or a worker as a process of its own, for crash tests: ``python process.py service|worker '{settings}'
 [fault] [memory]``.
 
-``memory`` limits the address space of a service to that many bytes more than it has when it has started.
+``memory`` limits the address space of the process to that many bytes more than it has when it has started.
 
 A fault kills the process, as a power cut would, the first time it comes to that point:
 ``after-commit`` (committed, the worker not yet woken), ``before-send`` (claimed, nothing sent), ``before-record``
@@ -64,6 +64,7 @@ def main(kind: str, text: str, fault: str = "", memory: str = "0") -> None:
     huey = task_queue.queue(known["queue_url"])
     task_queue.add_tasks(huey, engine, service.registry_for(engine.dialect.name, known, packages))
     _break(fault)
+    _limit(int(memory))
     print("ready", flush=True)
     huey.create_consumer(workers=2, worker_type="thread").run()
 

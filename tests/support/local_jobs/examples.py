@@ -157,3 +157,33 @@ class Marker(JobButtonReceiver):
     def receive_job_button(self, obj):
         self.inventory.update(SITES, {"id": obj["id"], "facility": "marked"})
         return obj["name"]
+
+
+class Facility(Job):
+    """Writes the facility of a site, and says what it sees."""
+
+    has_sensitive_variables = False
+
+    site = ObjectVar(model=SITES)
+    facility = StringVar()
+    new_status = StringVar("Name of a status to add", required=False)
+
+    def run(self, data, commit):
+        self.log_info(f"was {data['site']['facility']}, in {self.request.change_request}")
+        self.inventory.update(SITES, {"id": data["site"]["id"], "facility": data["facility"]})
+        if data["new_status"]:
+            body = {"name": data["new_status"], "slug": data["new_status"].lower(), "content_types": [SITES]}
+            self.inventory.create("extras.status", body)
+        return self.inventory.count(SITES, facility=data["facility"])
+
+    def post_run(self):
+        self.log_info("the end")
+
+
+class Outside(Job):
+    """Has effects outside of the inventory."""
+
+    in_change_requests = False
+
+    def run(self, data, commit):
+        return "done"

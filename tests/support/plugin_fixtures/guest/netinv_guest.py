@@ -5,27 +5,32 @@ import sqlalchemy as sa
 from pyramid.response import Response
 
 from netinv_core.app import App
+from netinv_core.changelog.guards import ChangeGuard
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
-from netinv_core.errors import Invalid
+from netinv_core.errors import Denied, Invalid
 from netinv_core.findings import WARNING, Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
 from netinv_core.read import filters, listing, relations
-from netinv_core.read.search import Match, SearchProvider
+from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.resource import computed
+from netinv_core.tabular.rows import JoinedColumns
 from netinv_core.tasks.queue import Task
 from netinv_core.tasks.retention import Retention
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.dry_run import Effects
-from netinv_extras.config_contexts.scopes import Scope
+from netinv_extras.change_requests.pictures import ChangePicture
+from netinv_extras.config_contexts.scopes import ContextScope
 from netinv_extras.git.sync import CREATED, ContentKind
-from netinv_extras.secrets import Provider
+from netinv_extras.secrets import SecretsProvider
 
 TARGET = "tenancy.tenant"
 seeded = []
 recorded = []
+reverted = []
+looked_at = []
 counted = []
 tallied = None
 tally = sa.Table("guest_tally", sa.MetaData(), sa.Column("change_id", sa.Uuid()), sa.Column("name", sa.String(200)))
@@ -121,7 +126,17 @@ def netinv_secret_providers(registry):
     def read(parameters):
         return {"open": parameters["shelf"]}[parameters["word"]]
 
-    return {"vault": Provider("Vault", ("shelf", "word"), read)}
+    return {"vault": SecretsProvider("Vault", ("shelf", "word"), read)}
+
+
+@hookimpl
+def netinv_joined_columns(registry, endpoint):
+    """``first`` and ``last``, the parts of a tenant's name."""
+
+    def read(cells):
+        return {"name": f"{cells.get('first', '')} {cells.get('last', '')}".strip()}
+
+    return [JoinedColumns(("first", "last"), ("name",), read, "Parts of the name.")] if endpoint.label == TARGET else []
 
 
 @hookimpl
@@ -167,8 +182,8 @@ def netinv_generic_cascades(registry):
 @hookimpl
 def netinv_context_scopes(registry):
     """Config contexts for the devices of a maker, and for tenants, by their group."""
-    makers = Scope("makers", "dcim.manufacturer", {"dcim.device": "device_type.manufacturer"})
-    return [makers, Scope("tenant_groups", paths={TARGET: "group"})]
+    makers = ContextScope("makers", "dcim.manufacturer", {"dcim.device": "device_type.manufacturer"})
+    return [makers, ContextScope("tenant_groups", paths={TARGET: "group"})]
 
 
 @hookimpl
@@ -204,6 +219,28 @@ _rows = RelatedInsert(_tally, lambda uow, count: tallied.append(count))
 
 
 @hookimpl
+def netinv_change_guards(registry):
+    """Counts tenants before they change, refuses the changes of locked ones, and marks those of sealed ones."""
+    return [ChangeGuard(_look, _check)]
+
+
+def _look(uow, endpoint, keys):
+    if endpoint.label == TARGET:
+        looked_at.extend(keys)
+
+
+def _check(uow, changes):
+    marks = {}
+    for change in changes:
+        name = ((change.before or change.after)["name"]) if change.endpoint.label == TARGET else ""
+        if name.endswith(" locked") and change.before is not None:
+            raise Denied("The tenant is locked.")
+        if name.endswith(" sealed") and change.before is not None:
+            marks[TARGET, change.key] = "the seal"
+    return marks
+
+
+@hookimpl
 def netinv_changes_recorded(uow, changes):
     """Remembers what happened to tenants, if their record is there; refuses one."""
     for change in changes:
@@ -214,6 +251,16 @@ def netinv_changes_recorded(uow, changes):
             )
             if change.after and "forbidden" in change.after["name"]:
                 raise Invalid.field("name", "It is forbidden.")
+
+
+@hookimpl
+def netinv_reverted(uow, changes):
+    """Remembers which changes of tenants were undone."""
+    reverted.extend(
+        (change.key, change.before and change.before["name"], change.after and change.after["name"])
+        for change in changes
+        if change.endpoint.label == TARGET
+    )
 
 
 @hookimpl
@@ -261,6 +308,15 @@ def greet():
 def netinv_commands():
     """``netinv greet`` and ``netinv import greet``; the name ``migrate`` is taken."""
     return {"netinv": [greet, click.Command("migrate")], "import": [greet]}
+
+
+@hookimpl
+def netinv_change_pictures(changes):
+    """A picture of each changed tenant."""
+    for change in changes:
+        if change.endpoint.label == TARGET:
+            path = f"/guest/{change.key}.svg"
+            yield ChangePicture("Portraits", 1, TARGET, change.key, f"Portrait {change.key}", path)
 
 
 @hookimpl

@@ -8,6 +8,7 @@ import os
 from netinv_core import fields
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuEntry, MenuSection, Presentation
+from netinv_extras.templates.members import Member
 
 TARGET = "tenancy.tenant"
 fails = os.environ.get("VISITOR_FAILS", "")
@@ -104,6 +105,29 @@ def netinv_web_actions(registry, endpoint):
 
 
 @hookimpl
+def netinv_web_columns(registry, endpoint):
+    return result_of("netinv_web_columns", [])
+
+
+@hookimpl
+def netinv_web_spreads(registry, endpoint):
+    return result_of("netinv_web_spreads", [])
+
+
+@hookimpl
+def netinv_web_form_parts(registry, endpoint):
+    from netinv_web.extensions import FormPart
+
+    parts = [FormPart("seats", "Seats", shown("form part", "free seats"))] if endpoint.label == TARGET else []
+    return result_of("netinv_web_form_parts", parts)
+
+
+@hookimpl
+def netinv_web_file_imports(registry, endpoint):
+    return result_of("netinv_web_file_imports", [])
+
+
+@hookimpl
 def netinv_web_widgets(registry):
     from netinv_web.extensions import Widget
 
@@ -152,6 +176,14 @@ def netinv_web_banners(request):
 
 
 @hookimpl
+def netinv_web_save_buttons(request, endpoint):
+    from netinv_web.extensions import SaveButton
+
+    title = shown("save button", "Save and wave")()
+    return result_of("netinv_web_save_buttons", [SaveButton(title, "_wave", "1")] * (endpoint.label == TARGET))
+
+
+@hookimpl
 def netinv_web_undo(request):
     """Undoes nothing itself."""
     return None
@@ -185,3 +217,8 @@ def includeme(config):
 
 
 ERROR = "netinv_web:templates/error.jinja2"
+
+
+@hookimpl
+def netinv_template_members(registry, endpoint):
+    return {"motto": Member(of_row=lambda row: f"calm as {row.name}")} if endpoint.label == TARGET else {}

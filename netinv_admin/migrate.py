@@ -1,0 +1,247 @@
+"""Migrations: one Alembic branch for each installed package, then the initial rows.
+
+Each branch is independent, with a version table of its own, and the tables of a package have its name as prefix
+(``dcim_site``, ``dcim_alembic_version``). Packages are installed, migrated and removed without effect on others.
+Branches are applied in the order in which their tables refer to each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import alembic.autogenerate
+import alembic.command
+import alembic.config
+import alembic.runtime.migration
+import alembic.script
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from netinv_core.auth.account import ANONYMOUS
+from netinv_core.content_types import load
+from netinv_core.db import revisions, text_indexes
+from netinv_core.db.driver import driver_of
+from netinv_core.db.engine import WRITING, session_factory
+from netinv_core.migrations import journal as journals
+from netinv_core.models.base import Base
+from netinv_core.types import App, Registry
+from netinv_core.uow import UnitOfWork
+from netinv_core.write import slugs, trees
+from netinv_core.write.slugs import slugify
+
+LOCK_INTERVAL = 0.5  # seconds between two tries to take the lock of migrations
+Applied = Callable[[str], None]  # is called with each revision when it was applied
+
+
+def _configuration(
+    app: App, connection: Connection | None = None, applied: Applied = lambda revision: None, *, journal: bool = False
+) -> alembic.config.Config:
+    """Returns Alembic's configuration for one application."""
+    config = alembic.config.Config()
+    config.set_main_option("script_location", str(revisions.folder(revisions.CORE).parent))
+    config.set_main_option("path_separator", "newline")
+    config.set_main_option("version_locations", str(revisions.folder(app.migrations or revisions.CORE)))
+    config.attributes |= {
+        "connection": connection,
+        "applied": applied,
+        "journal": journals.Journal(connection, revisions.label(app)) if journal and connection is not None else None,
+        "prefix": f"{revisions.label(app)}_",
+        "version_table": revisions.version_table(app),
+    }
+    return config
+
+
+def upgrade(engine: Engine, registry: Registry, applied: Applied = lambda revision: None) -> None:
+    """Applies the missing revisions, inserts the initial rows and builds the text indexes; idempotent.
+
+    A run that was broken off is completed by the next one. Of several runs at once each waits for the one before.
+    """
+    with _one_at_a_time(engine):
+        apply(engine, registry, applied)
+        seed(engine, registry)
+        text_indexes.build(engine, registry)
+
+
+@contextmanager
+def _one_at_a_time(engine: Engine) -> Iterator[None]:
+    """Context manager that waits until no other process migrates the database, where one could while another does."""
+    lock = driver_of(engine.dialect.name).migration_lock
+    if not lock:
+        yield
+        return
+    connection = engine.connect()
+    connection.detach()  # it is closed at the end, which releases the lock
+    try:
+        # Each try is a transaction: an open one would hold up CREATE INDEX CONCURRENTLY of the other process.
+        while not connection.exec_driver_sql(lock).scalar():
+            connection.rollback()
+            time.sleep(LOCK_INTERVAL)
+        yield
+    finally:
+        with contextlib.suppress(sa.exc.SQLAlchemyError):
+            connection.close()
+
+
+def planned(engine: Engine, registry: Registry) -> list[tuple[str, str]]:
+    """The revisions that are to be applied, each with its first line, in the order in which they are."""
+    found: list[tuple[str, str]] = []
+    missing = revisions.revisions(engine, registry)
+    for app in revisions.ordered(registry):
+        script = alembic.script.ScriptDirectory.from_config(_configuration(app))
+        applied = missing.applied[revisions.label(app)] or "base"
+        steps = script.iterate_revisions(tuple(script.get_heads()), applied)
+        found += reversed([(step.revision, step.doc.splitlines()[0] if step.doc else "") for step in steps])
+    return found
+
+
+def apply(
+    engine: Engine,
+    registry: Registry,
+    applied: Applied = lambda revision: None,
+    *,
+    to: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Applies the missing revisions, and drops the journal of statements once all are applied.
+
+    :param to: the last revisions to apply, by label of the branch; of a branch that it lacks, none
+    """
+    journal = driver_of(engine.dialect.name).commits_table_changes
+    for app in revisions.ordered(registry):
+        with _named(app), _changing_tables(engine) as connection:
+            config = _configuration(app, connection, applied, journal=journal)
+            for target in ["head"] if to is None else to.get(revisions.label(app), ()):
+                alembic.command.upgrade(config, target)
+    if journal:
+        with _changing_tables(engine) as connection:
+            journals.drop(connection)
+
+
+@contextmanager
+def _named(app: App) -> Iterator[None]:
+    """Context manager that notes in exceptions whose migration stopped, with the file and the line."""
+    try:
+        yield
+    except Exception as error:
+        versions = str(revisions.folder(app.migrations or revisions.CORE))
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(versions)]
+        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        error.add_note(f"the migration of the application {app.name} stopped{place}")
+        raise
+
+
+@contextmanager
+def _changing_tables(engine: Engine) -> Iterator[Connection]:
+    """Context manager of a connection for DDL, committed at the end.
+
+    On SQLite a table is changed by copying it and dropping the original, which would cascade to rows that refer to it.
+    Foreign keys are therefore not enforced during the change, and all are checked at the end. The change is one
+    transaction there, too: Alembic would commit each revision, and another process could go on with the next.
+    """
+    with engine.connect().execution_options(**{WRITING: True}) as connection:
+        cursor = connection.connection.cursor() if driver_of(engine.dialect.name).copies_tables else None
+        if cursor is not None:
+            cursor.execute("PRAGMA foreign_keys=OFF")  # has no effect within a transaction
+            connection.begin()
+        try:
+            yield connection
+            if cursor is not None:
+                _check_foreign_keys(connection)
+            connection.commit()
+        finally:
+            if not connection.invalidated:  # as by Ctrl-C, which closes it
+                connection.rollback()
+            if cursor is not None and not connection.invalidated:
+                cursor.execute("PRAGMA foreign_keys=ON")
+
+
+def _check_foreign_keys(connection: Connection) -> None:
+    """Checks all foreign keys of a SQLite database.
+
+    :raises LookupError: for a row that refers to a missing one
+    """
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if broken is not None:
+        message = f"a row of {broken[0]} refers to one of {broken[2]} that is not there; nothing was changed"
+        raise LookupError(message)
+
+
+def remove(engine: Engine, registry: Registry, app: App) -> None:
+    """Downgrades all revisions of an application, which drops its tables; its package can then be uninstalled.
+
+    :raises LookupError: when it has no branch, or tables of other applications refer to its tables
+    """
+    if not app.migrations or app.migrations == revisions.CORE:
+        raise LookupError(f"the application {app.name} has no migrations of its own")
+    users = [other.name for other in revisions.ordered(registry) if revisions.label(app) in revisions.referred(other)]
+    if users:
+        raise LookupError(f"the tables of {', '.join(users)} refer to those of {app.name}")
+    journal = driver_of(engine.dialect.name).commits_table_changes
+    with _one_at_a_time(engine), _named(app), _changing_tables(engine) as connection:
+        alembic.command.downgrade(_configuration(app, connection, journal=journal), "base")
+        if journal:
+            journals.drop(connection)
+
+
+def seed(engine: Engine, registry: Registry) -> None:
+    """Inserts the initial rows of all packages (hook ``netinv_seed``), and updates values of earlier releases."""
+    with session_factory(engine)() as session:
+        uow = UnitOfWork(registry, session, ANONYMOUS, writing=True)
+        load(uow)
+        registry.hooks.netinv_seed(uow=uow)
+        # Tables of a package whose migrations were not run are not there.
+        tables = set(sa.inspect(session.connection()).get_table_names())
+        for endpoint in registry.stored():
+            if endpoint.table.name in tables:
+                if trees.is_tree(endpoint):
+                    trees.rebuild(uow, endpoint)
+                slugs.mend(uow, endpoint)
+        session.commit()
+
+
+def differences(engine: Engine, app: App) -> list[Any]:
+    """The differences between an application's models and its tables, as Alembic's operations."""
+    prefix = f"{revisions.label(app)}_"
+
+    def is_of_app(item: Any, name: str | None, kind: str, reflected: bool, other: Any) -> bool:
+        table = name if kind == "table" else item.table.name
+        is_text_index = kind == "index" and (name or "").startswith(text_indexes.PREFIX)
+        return (table or "").startswith(prefix) and table != revisions.version_table(app) and not is_text_index
+
+    with engine.connect() as connection:
+        options = {"include_object": is_of_app}
+        context = alembic.runtime.migration.MigrationContext.configure(connection, opts=options)
+        return list(alembic.autogenerate.compare_metadata(context, Base.metadata))
+
+
+def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path:
+    """Writes a revision with the differences between an application's models and the migrated database.
+
+    :returns: the path of the file
+    :raises LookupError: for an application that names no migrations, or without differences
+    """
+    if not app.migrations:
+        raise LookupError(f"the application {app.name} names no migrations: App(migrations=…)")
+    if not differences(engine, app):
+        raise LookupError(f"the tables of {app.name} are as its models declare them; nothing was written")
+    folder = revisions.folder(app.migrations)
+    for package in (folder.parent, folder):
+        package.mkdir(exist_ok=True)
+        (package / "__init__.py").touch()
+    number = 1 + len(list(folder.glob("[0-9]*.py")))
+    with engine.connect() as connection:
+        config = _configuration(app, connection)
+        scripts = alembic.command.revision(
+            config, message, autogenerate=True, rev_id=f"{revisions.label(app)}_{number:04}"
+        )
+    (script,) = scripts if isinstance(scripts, list) else [scripts]
+    assert script is not None
+    path = Path(script.path).rename(folder / f"{number:04}_{slugify(message, '_')}.py")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(line for line in lines if not line.startswith("    # ### ")) + "\n")
+    return path

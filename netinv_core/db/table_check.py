@@ -1,0 +1,92 @@
+"""Comparison of the tables that packages declare with those of the database: a table without a migration is found when
+the service starts, in place of failing its requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from netinv_core.db import revisions
+from netinv_core.db.driver import driver_of
+
+if TYPE_CHECKING:
+    from netinv_core.types import Registry
+
+
+class MissingTable(LookupError):
+    """A declared table, or a column of it, that a database with all migrations does not have."""
+
+
+def check(engine: Engine, registry: Registry) -> None:
+    """Compares the tables of plugins with those of the database.
+
+    :raises PackageError: for a plugin that declares others than its migrations make, or names a folder of migrations
+        that does not exist
+    """
+    with engine.connect() as connection:
+        found = missing(connection, registry)
+    for package, sentence in found:
+        if registry.is_plugin(package):
+            with registry.failures.of(package):
+                raise MissingTable(sentence)
+    for app in registry.apps.values():
+        package = registry.packages[app.name]
+        if registry.is_plugin(package) and app.migrations and not (folder := revisions.folder(app.migrations)).is_dir():
+            with registry.failures.of(package):
+                raise MissingTable(
+                    f"App(migrations={app.migrations!r}) names the folder {folder}, which does not exist; "
+                    "write the first migration (netinv revision), or leave migrations out"
+                )
+    registry.failures.check()
+
+
+def missing(connection: Connection, registry: Registry) -> list[tuple[str, str]]:
+    """The packages with a sentence for each of their tables that is not in the database as declared; none for packages
+    whose migrations have not all been run. One statement, unless a table is missing.
+    """
+    present: dict[str, set[str]] = {}
+    for table, column in connection.exec_driver_sql(driver_of(registry.dialect).columns):
+        present.setdefault(table, set()).add(column)
+    lacking = [
+        (package, label, table)
+        for package, label, table in _declared(registry)
+        if not present.get(table.name, set()).issuperset(table.c.keys())
+    ]
+    waiting = {package for package in {item[0] for item in lacking} if _has_pending(connection, registry, package)}
+    return [
+        (package, _sentence(label, table, present.get(table.name)))
+        for package, label, table in lacking
+        if package not in waiting
+    ]
+
+
+def _declared(registry: Registry) -> Iterator[tuple[str, str, Any]]:
+    """The package, the label and the table of each resource, and of each list of objects or content types."""
+    for endpoint in registry.stored():
+        yield endpoint.package, endpoint.label, endpoint.table
+        for field in endpoint.fields.values():
+            table = getattr(field, "table", None)
+            if isinstance(table, sa.Table):
+                yield (
+                    endpoint.givers.get(("field", field.name), endpoint.package),
+                    f"{endpoint.label}.{field.name}",
+                    table,
+                )
+
+
+def _has_pending(connection: Connection, registry: Registry, package: str) -> bool:
+    """True when the database lacks migrations of a package."""
+    apps = [app for app in registry.apps.values() if registry.packages[app.name] == package and app.migrations]
+    return bool(revisions.missing(connection, {revisions.version_table(a): revisions.branch(a).heads for a in apps}))
+
+
+def _sentence(label: str, table: Any, present: set[str] | None) -> str:
+    absent = f"table {table.name}"
+    if present is not None:
+        columns = sorted(set(table.c.keys()) - present)
+        absent = f"column{'s' * (len(columns) > 1)} {', '.join(columns)} in the table {table.name}"
+    return f"the database has no {absent}, which {label} declares; write a migration (netinv revision), then run it"

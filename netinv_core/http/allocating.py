@@ -1,0 +1,68 @@
+"""Parts of actions that create objects from what is free of another one, such as ``available-ips`` of prefixes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import Conflict, Invalid
+from netinv_core.http import pagination, query_parameters, views
+from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.serialization import body_of
+from netinv_core.types import Endpoint
+from netinv_core.write import save
+
+NO_ROOM = "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
+LIMIT = query_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many free ones to list.")
+MOST_LISTED = 1000  # free objects listed when pages have no maximum of their own
+
+
+def most_listed(uow: RequestUnitOfWork) -> int:
+    """Number of free objects that an answer lists: the parameter ``limit`` (:data:`LIMIT`), or those of a page."""
+    settings = uow.registry.settings
+    page_size = pagination.window(uow.query, settings).limit or MOST_LISTED
+    return min(page_size, settings.get("max_page_size") or MOST_LISTED)
+
+
+def requested(request: Request) -> tuple[list[Any], bool]:
+    """The objects that the body asks for, and whether it is a single one instead of a list.
+
+    :raises Invalid: when an item is not a dictionary
+    """
+    body = body_of(request)
+    single = not isinstance(body, list)
+    items = [body] if single else body
+    errors = [{} if isinstance(item, dict) else _not_a_dictionary(item) for item in items]
+    if any(errors):
+        raise Invalid(errors[0] if single else errors)
+    return items, single
+
+
+def _not_a_dictionary(item: Any) -> dict[str, list[str]]:
+    return {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]}
+
+
+def created(
+    uow: RequestUnitOfWork, request: Request, endpoint: Endpoint, bodies: Sequence[dict[str, Any]], *, single: bool
+) -> Any:
+    """Creates the allocated objects and returns the answer that a POST of them to their own list would give."""
+    upgraded = views.upgrade_bodies(uow, endpoint, bodies, new=True)
+    representations = views.downgrade_representation(uow, endpoint, save.create(uow, endpoint, upgraded, single=single))
+    request.response.status_int = 201
+    return representations[0] if single else representations
+
+
+def exhausted(request: Request, reason: str) -> Response:
+    """The answer 204 when there is not enough free space, with the reason in the header ``API-Detail``.
+
+    :raises Conflict: (409) with the reason in the body, for requests with ``Prefer: handling=strict`` (RFC 7240)
+    """
+    preferences = {item.strip().lower().replace(" ", "") for item in request.headers.get("Prefer", "").split(",")}
+    if "handling=strict" in preferences:
+        raise Conflict(reason, {"Preference-Applied": "handling=strict"})
+    response = views.no_content()
+    response.headers["API-Detail"] = reason
+    return response

@@ -1,0 +1,78 @@
+"""Packages at fault: the plugin that an unexpected exception of a request or command belongs to.
+
+Functions of plugins are called in many places: rules, fields, filters, hooks, views. The traceback tells which failed,
+so that none of these places has to note it.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterator
+
+from netinv_core.packages import PackageError
+from netinv_core.types import Registry
+from netinv_core.wrong_results import WrongResult
+
+# Modules that call views and what is around them: what is around a view is not at fault for what fails within it.
+CALLERS_OF_VIEWS = frozenset({"pyramid.router", "pyramid.viewderivers"})
+
+
+def package_at_fault(registry: Registry, error: BaseException) -> str | None:
+    """The plugin whose code raised an exception, called what raised it, or returned a wrong result; ``None`` for none.
+
+    Of several plugins, it is the one that was called last.
+    """
+    places = _places(registry)
+    for cause in _causes(error):
+        if isinstance(cause, PackageError):
+            return cause.package if registry.is_plugin(cause.package) else None
+        if isinstance(cause, WrongResult):
+            package = cause.package or _plugin_of(registry, places, cause.module)
+            return package if package and registry.is_plugin(package) else None
+    for cause in _causes(error):
+        for module in _modules(cause):
+            package = _plugin_of(registry, places, module)
+            if package is not None:
+                return package
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The exception, and those that it was raised from."""
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _modules(error: BaseException) -> Iterator[str]:
+    """The modules of the frames of a traceback, the innermost first, up to the call of the view."""
+    names = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for name in reversed(names):
+        if name in CALLERS_OF_VIEWS:
+            return
+        yield name
+
+
+def _places(registry: Registry) -> dict[str, str]:
+    """The packages by the names of their packages of Python, which the names of their modules begin with, and by the
+    paths of their folders, in which their templates are.
+    """
+    places: dict[str, str] = {}
+    for name, module in registry.manager.list_name_plugin():
+        full_name, folders = getattr(module, "__name__", ""), list(getattr(module, "__path__", ()))
+        place = full_name if folders else full_name.rpartition(".")[0] or full_name
+        places.update(dict.fromkeys([place, *folders], registry.package_of(name)))
+    return places
+
+
+def _plugin_of(registry: Registry, places: dict[str, str], module: str) -> str | None:
+    """The plugin that has a module, or a template by its path; ``None`` where a built-in application has it, or nothing
+    does.
+    """
+    separator = os.sep if os.sep in module else "."
+    while module:
+        if module in places:
+            return places[module] if registry.is_plugin(places[module]) else None
+        module = module.rpartition(separator)[0]
+    return None

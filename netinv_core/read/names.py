@@ -1,0 +1,89 @@
+"""Names of objects on pages that do not show what they belong to: ``router1 › eth0``.
+
+:attr:`netinv_core.presentation.Presentation.name_in_context` declares them; plans read them by the path
+``name_in_context``. They show what the object's own representation shows, so objects that a user may not view have only
+the name that the API gives everybody who sees a reference to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from netinv_core import fields
+from netinv_core.auth import permissions
+from netinv_core.labels import without_id
+from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
+from netinv_core.read import plans
+
+if TYPE_CHECKING:
+    from netinv_core.types import Endpoint, UnitOfWork
+
+Pair = tuple[Any, Any]
+_ABSENT: Any = object()  # a value that a representation does not have
+
+
+def names_in_context(uow: UnitOfWork, pairs: Iterable[Pair]) -> dict[Pair, str]:
+    """The names in context by pairs of label and id, of the objects that the user may view; one statement."""
+    visible = permissions.visible_for(uow)
+    found = plans.named_objects(uow, NAME_IN_CONTEXT, pairs, visible)
+    return {pair: str(item["display"]) for pair, item in found.items()}
+
+
+def linked_objects(uow: UnitOfWork, shape: str, pairs: Iterable[Pair]) -> dict[Any, Any]:
+    """Representations for links by pairs of label and id: with names in context where the user may view the objects,
+    else in the ``shape`` that everybody sees. One statement, and one more where the user may not view some.
+    """
+    wanted = {(label, key) for label, key in pairs if label and key is not None}
+    found = plans.named_objects(uow, NAME_IN_CONTEXT, wanted, permissions.visible_for(uow))
+    hidden = wanted - found.keys()
+    return found | plans.named_objects(uow, shape, hidden) if hidden else found
+
+
+def represented_name(endpoint: Endpoint, representation: Mapping[str, Any]) -> str:
+    """The name in context of an object, from a representation of it, such as the answer to a write or the state of a
+    change record; no statement. It is the display name, without an id in it, where the representation lacks a part of
+    the name.
+    """
+    naming = endpoint.namings[NAME_IN_CONTEXT]
+    values = [_value(endpoint, representation, path) for path in getattr(naming, "paths", ())]
+    if isinstance(naming, fields.Computed) and not any(value is _ABSENT for value in values):
+        return str(naming.function(*values))
+    return display_of(representation)
+
+
+def display_of(representation: Mapping[str, Any]) -> str:
+    """The display name of an object, without the id that those without a name have in it."""
+    return without_id(str(representation.get("display") or representation.get("id", "")))
+
+
+def recorded_name(endpoint: Endpoint | None, before: Any, after: Any, name: str) -> str:
+    """The name in context of a changed object, from its state after the change, or the one before its deletion; the
+    recorded ``name`` where its package is not installed.
+    """
+    state = after or before
+    return represented_name(endpoint, state) if endpoint is not None and state else name
+
+
+def _value(endpoint: Endpoint, representation: Mapping[str, Any], path: str) -> Any:
+    """The value at a path of names, as :meth:`netinv_core.read.plan.ReadPlan.read` reads it."""
+    if path == NAME_WITHIN and endpoint.namings[path] is not endpoint.namings[NAME_IN_CONTEXT]:
+        return display_of(representation)
+    if path in (NAME_IN_CONTEXT, NAME_WITHIN):
+        return represented_name(endpoint, representation)
+    head, _, rest = path.partition(".")
+    value = representation.get(head, _ABSENT)
+    if value is None or value is _ABSENT or not isinstance(value, Mapping):
+        return _ABSENT if rest and value is not None else value
+    if not rest:
+        return value.get("value", _ABSENT)
+    target = _target(endpoint, representation, head)
+    return _value(target, value, rest) if target is not None else value.get("display", _ABSENT)
+
+
+def _target(endpoint: Endpoint, representation: Mapping[str, Any], name: str) -> Endpoint | None:
+    """The resource of the object that a reference of a representation leads to."""
+    field = endpoint.fields.get(name)
+    if isinstance(field, fields.GenericForeignKey):
+        return endpoint.registry.get(str(representation.get(field.type_attribute)))
+    return field.target if isinstance(field, fields.Reference) else None

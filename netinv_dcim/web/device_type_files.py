@@ -1,0 +1,37 @@
+"""Files of the device type library on the import page of device types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from netinv_core.storage.files import Upload
+from netinv_core.types import Endpoint, UnitOfWork
+from netinv_dcim.device_type_library import MAX_TYPES
+from netinv_dcim.device_types import DeviceType
+from netinv_web.file_imports import FileImport, FilesResult
+
+HELP = (
+    "Also files of the community's device type library: YAML files with their pictures, or an archive of them (.zip, "
+    f".tar.gz), at most {MAX_TYPES} device types at once. Manufacturers are made as they are needed; types are "
+    "recognised by manufacturer and model."
+)
+
+
+def file_imports_of(endpoint: Endpoint) -> Iterable[FileImport]:
+    """The import of files of the library, for device types."""
+    if endpoint.model is DeviceType:
+        yield FileImport("device-type-library", HELP, (".zip", ".tar.gz", ".tgz", ".png", ".jpg"), takes, run)
+
+
+def takes(files: Sequence[Upload]) -> bool:
+    """True for an archive, and for YAML that describes a device type."""
+    from netinv_dcim.web import device_type_upload  # local import: PyYAML takes 1 MiB of each process
+
+    return device_type_upload.takes(files)
+
+
+def run(uow: UnitOfWork, files: Sequence[Upload]) -> FilesResult:
+    """Imports files; see :func:`netinv_dcim.web.device_type_upload.run`."""
+    from netinv_dcim.web import device_type_upload  # local import, as in :func:`takes`
+
+    return device_type_upload.run(uow, files)

@@ -1,0 +1,88 @@
+"""Import of uploaded files of the device type library."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from netinv_core.errors import BadRequest, TooLarge
+from netinv_core.storage.files import Upload
+from netinv_core.types import UnitOfWork
+from netinv_dcim.device_type_library import MAX_PARTS, MAX_SIZE, MAX_TYPES, TYPES, UNLIMITED
+from netinv_dcim.device_type_library.archives import BAD_NAME, Unpacked, is_archive, unpack
+from netinv_dcim.device_type_library.files import SUFFIXES
+from netinv_dcim.device_type_library.importer import import_library
+from netinv_dcim.device_type_library.outcomes import FileOutcomes
+from netinv_dcim.device_type_library.pictures import IMAGES
+from netinv_import.report import CREATED, SKIPPED, UPDATED, ImportReport
+from netinv_web.file_imports import FileOutcome, FilesResult
+
+MAX_NOTES = 20  # of one file
+HEAD = 4096  # bytes in which a file of a device type names its manufacturer
+UNUSED = "no device type of these files has this picture"
+NO_TYPES = "The files hold no device types: YAML files in a folder for each manufacturer are expected."
+_MANUFACTURER = re.compile(rb"^manufacturer\s*:", re.MULTILINE)
+
+
+def takes(files: Sequence[Upload]) -> bool:
+    """True for an archive, and for YAML that describes a device type."""
+    return any(is_archive(file) or _describes_a_type(file) for file in files)
+
+
+def _describes_a_type(file: Upload) -> bool:
+    is_yaml = "." not in file.name or file.name.lower().endswith(SUFFIXES)
+    return is_yaml and bool(_MANUFACTURER.search(file.content[:HEAD]))
+
+
+def run(uow: UnitOfWork, files: Sequence[Upload]) -> FilesResult:
+    """Imports files.
+
+    :raises BadRequest: for files without a device type
+    :raises TooLarge: for more device types than are imported in one request
+    """
+    named = [file if "." in file.name else Upload(f"{file.name}.yaml", file.content) for file in files]
+    with tempfile.TemporaryDirectory() as folder:
+        unpacked = unpack(named, Path(folder))
+        types = [place for place in unpacked.names if place.startswith(f"{TYPES}/")]
+        if not types:
+            unfit = [f" {name[:100]}: {reason}." for name, reason in unpacked.skipped if reason == BAD_NAME]
+            raise BadRequest(NO_TYPES + "".join(unfit[:1]))
+        if len(types) > MAX_TYPES:
+            text = f"The files hold {len(types):,} device types. At most {MAX_TYPES:,} are imported at once here; "
+            raise TooLarge(f"{text}{UNLIMITED}")
+        if sum((Path(folder) / place).stat().st_size for place in types) > MAX_SIZE:
+            raise TooLarge(f"The device types have more than {MAX_SIZE >> 20} MiB together. {UNLIMITED}")
+        report = ImportReport()
+        used = import_library(uow, Path(folder), report, MAX_PARTS).pictures
+        places = {str(path.relative_to(Path(folder).absolute())) for path in used}
+    return _Result(uow, report, unpacked, places).result()
+
+
+class _Result:
+    """The result of an import, in the names of the uploaded files."""
+
+    def __init__(self, uow: UnitOfWork, report: ImportReport, unpacked: Unpacked, used: Collection[str]) -> None:
+        self.report, self.unpacked, self.used = report, unpacked, used
+        self.outcomes = FileOutcomes(uow.registry, report)
+
+    def result(self) -> FilesResult:
+        """The outcomes of all files, those that failed first."""
+        notes = self.outcomes.notes()
+        files = [self._outcome(place, name, notes.get(place, [])) for place, name in self._files(TYPES)]
+        unused = [name for place, name in self._files(IMAGES) if place not in self.used]
+        files += [FileOutcome(name, SKIPPED, [UNUSED]) for name in unused]
+        files += [FileOutcome(name, SKIPPED, [reason]) for name, reason in self.unpacked.skipped]
+        files.sort(key=lambda file: (not file.failed, file.outcome == SKIPPED))
+        counts = {self.outcomes.title(label): dict(count) for label, count in sorted(self.report.counts().items())}
+        changes = self.report.total(CREATED) + self.report.total(UPDATED)
+        return FilesResult(files, counts, self.outcomes.general_notes(), changes)
+
+    def _files(self, kind: str) -> list[tuple[str, str]]:
+        return [(place, name) for place, name in self.unpacked.names.items() if place.startswith(f"{kind}/")]
+
+    def _outcome(self, place: str, name: str, notes: list[str]) -> FileOutcome:
+        told = [reason] if (reason := self.outcomes.reason(place)) else []
+        told += notes[:MAX_NOTES] + ([f"and {len(notes) - MAX_NOTES} more"] if len(notes) > MAX_NOTES else [])
+        return FileOutcome(name, self.outcomes.outcome(place), told, failed=bool(told))

@@ -1,0 +1,32 @@
+// Connecting ports: the ports of a device are shown as soon as it is chosen. The script of lists replaces the page's part.
+const form = () => document.querySelector("form.connect");
+const FIELDS = ["a_in", "b_in", "a_of", "b_of", "a", "to_in", "to_of", "to", "end", "way"];
+
+document.addEventListener("change", ({ target }) => {
+  if (!form()?.contains(target) || !FIELDS.includes(target.name) || !target.value) return;
+  form().requestSubmit(form().querySelector("[data-show]"));
+});
+
+// Enter in a field of the cable connects, it does not show ports.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.defaultPrevented || !event.target.matches?.(".cable-fields input:not([role]), .ports input")) return;
+  event.preventDefault();
+  form().requestSubmit(form().querySelector("button.primary"));
+});
+
+function focus() {
+  if (!form() || form().querySelector('[role="alert"]')) return;
+  for (const name of ["a", "b"]) {
+    if (form().elements[`${name}_of`]?.value) continue;
+    form().querySelector(`[name="${name}_of"]`)?.closest(".picker")?.querySelector('[role="combobox"]')?.focus();
+    return;
+  }
+  const chosen = form().querySelector('input[name="b"]:checked') ?? form().querySelector('input[name="b"]:enabled');
+  chosen?.focus();
+}
+
+new MutationObserver(() => {
+  for (const chosen of form()?.querySelectorAll(".ports :checked") ?? []) chosen.closest("label").scrollIntoView({ block: "nearest" });
+  focus();
+}).observe(document.getElementById("content"), { childList: true });
+addEventListener("load", focus); // pickers are there by then

@@ -1,0 +1,1 @@
+"""Change requests: changes made aside, seen as if they were made, and merged in one transaction."""

@@ -1,0 +1,125 @@
+"""Filters of change requests by what waits for the user: their own, those to review, and the open ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth import permissions
+from netinv_core.auth.models import user_groups
+from netinv_core.errors import Denied
+from netinv_core.read.lookups import convert_flag, negated
+from netinv_core.types import UnitOfWork
+from netinv_extras.change_requests import review
+from netinv_extras.change_requests.models import (
+    LABEL,
+    OPEN_STATES,
+    SUBMITTED,
+    change_requests,
+    event_table,
+    required_table,
+    rule_groups,
+    rule_table,
+)
+
+
+def is_open(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """``?open=true``"""
+    return _flagged(table.c.state.in_(OPEN_STATES), values)
+
+
+def is_mine(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """``?mine=true``"""
+    return _flagged(_is_own(uow, table), values)
+
+
+def waits_for_user(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """``?to_review=true``"""
+    return _flagged(to_review(uow, table), values)
+
+
+def register() -> None:
+    """Adds the filters."""
+    for name, function, help_text in (
+        ("open", is_open, "Whether changes can still be made in it"),
+        ("mine", is_mine, "Whether you wrote it, or changed what it proposes"),
+        ("to_review", waits_for_user, "Whether it waits for your approval"),
+    ):
+        change_requests.filter(name, multiple=False, kind="boolean", help=help_text)(function)
+
+
+def _flagged(condition: Any, values: list[str]) -> Any:
+    """The condition, or its opposite for ``false``."""
+    return condition if convert_flag(values[-1]) else negated(condition)
+
+
+def _is_own(uow: UnitOfWork, table: Any) -> Any:
+    """The condition that the user is an author."""
+    own = uow.identity.user_id
+    if own is None:
+        return sa.false()
+    authors = sa.func.coalesce(sa.cast(table.c.authors, sa.Text()), "")
+    return sa.or_(sa.and_(table.c.user_id.is_not(None), table.c.user_id == own), authors.contains(str(own)))
+
+
+def to_review(uow: UnitOfWork, table: Any) -> Any:
+    """The condition that a change request is submitted, and an approval of the user counts and is missing.
+
+    One that meets review rules waits for those whose approval a rule still needs. Without rules, and while approvals of
+    the setting are missing, it waits for everyone who may approve.
+    """
+    own = uow.identity.user_id
+    try:
+        allowed = permissions.scope(uow, uow.registry[LABEL], "approve", table)
+    except Denied:
+        return sa.false()
+    if own is None:
+        return sa.false()
+    approved = sa.exists().where(
+        event_table.c.change_request_id == table.c.id, event_table.c.counts, event_table.c.user_id == own
+    )
+    required = (required_table.c.change_request_id == table.c.id, required_table.c.rule_id == rule_table.c.id)
+    under_rules = sa.exists().where(*required, rule_table.c.enabled)
+    counts_for = sa.exists().where(
+        *required,
+        rule_table.c.enabled,
+        sa.or_(sa.not_(rule_table.c.limited), _is_member(own)),
+        rule_table.c.approvals > _approvals_of(table),
+    )
+    missing = table.c.approvals < review.needed(uow)
+    return sa.and_(
+        table.c.state == SUBMITTED,
+        sa.not_(_is_own(uow, table)),
+        sa.not_(approved),
+        sa.or_(sa.not_(under_rules), counts_for, missing),
+        *([] if allowed is None else [allowed]),
+    )
+
+
+def _is_member(user: Any) -> Any:
+    """The condition that a user is in a group of the rule of the outer statement."""
+    return (
+        sa.exists()
+        .where(
+            rule_groups.c.owner_id == rule_table.c.id,
+            rule_groups.c.target_id == user_groups.c.target_id,
+            user_groups.c.owner_id == user,
+        )
+        .correlate(rule_table)
+    )
+
+
+def _approvals_of(table: Any) -> Any:
+    """The number of the approvals that count for the rule of the outer statement."""
+    return (
+        sa.select(sa.func.count())
+        .select_from(event_table)
+        .where(
+            event_table.c.change_request_id == table.c.id,
+            event_table.c.counts,
+            sa.or_(sa.not_(rule_table.c.limited), _is_member(event_table.c.user_id).correlate(rule_table, event_table)),
+        )
+        .correlate(rule_table, table)
+        .scalar_subquery()
+    )

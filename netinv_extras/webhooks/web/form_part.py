@@ -1,0 +1,57 @@
+"""*Try it* below the form of a webhook: what its templates, which are not saved yet, render for a change."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from pyramid.request import Request
+
+from netinv_core.types import Endpoint
+from netinv_extras.templates import sandbox
+from netinv_extras.templates.web import form_part as template_part
+from netinv_extras.templates.web.trial_results import TrialResult
+from netinv_extras.webhooks import payload, preview
+from netinv_extras.webhooks.models import EVENTS
+from netinv_web.extensions import FormPart
+from netinv_web.forms.form import Form
+
+LABEL = "extras.webhook"
+BODY, HEADERS = "body_template", "additional_headers"
+
+
+def _content(request: Request, endpoint: Endpoint, form: Form) -> dict[str, Any]:
+    if not template_part.asked_for(request):
+        return dict(template_part.NOTHING)
+    uow = request.uow
+    controls = {control.name: control for control in form.controls}
+    events = {name: controls[name].value == "true" for name in EVENTS}
+    webhook = {**events, "id": form.key or uow.request_id, "name": controls["name"].value}
+    change = preview.sample_change(uow, webhook, [*controls["content_types"].values])
+    results = [result for result in template_part.sources_of(form, [BODY, HEADERS]) if result.source.strip()]
+    variables = preview.variables_of(uow, change)
+    renderings = [sandbox.Rendering(result.source, variables, lines=result.name == HEADERS) for result in results]
+    texts = sandbox.render(renderings, sandbox.limits_of(uow.registry)) if renderings else []
+    media_type = controls["http_content_type"].value
+    shown = [_checked(result.with_outcome(text), media_type) for result, text in zip(results, texts, strict=True)]
+    sample = preview.sample_name(change)
+    of_sample = f"As for the newest change that matches: {sample}." if sample else INVENTED
+    problem = "" if results else "Without a template the body is the change as JSON."
+    return {**template_part.NOTHING, "results": shown, "note": of_sample, "problem": problem}
+
+
+INVENTED = "With an invented change: none is recorded that matches and that you may view."
+PART = FormPart(template_part.NAME, template_part.TITLE, _content, template=template_part.TEMPLATE)
+
+
+def _checked(result: TrialResult, media_type: str) -> TrialResult:
+    """The result, with an error for a body that is not what its media type says."""
+    if result.name != BODY or result.text is None:
+        return result
+    headers: Mapping[str, bytes] = {"Content-Type": media_type.encode()}
+    try:
+        payload.check_json(headers, result.text.encode("utf-8", "replace"))
+    except payload.PayloadError as error:
+        return dataclasses.replace(result, text=None, error=str(error))
+    return result

@@ -1,0 +1,223 @@
+"""Addresses of an interface on its page, and the page that assigns a new, the next free, or an existing one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.auth import permissions
+from netinv_core.errors import Denied, Invalid, RequestError
+from netinv_core.http.views import key_of
+from netinv_core.models.base import table_of
+from netinv_core.read import listing
+from netinv_core.read.plans import custom_plan, plan_of
+from netinv_core.types import Endpoint, UnitOfWork
+from netinv_core.write import save
+from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, VM_INTERFACE, IPAddress
+from netinv_ipam.free_space import free_addresses
+from netinv_ipam.prefix_locks import locked
+from netinv_ipam.prefixes import Prefix
+from netinv_web import notices
+from netinv_web.extensions import Panel
+from netinv_web.forms import pickers
+from netinv_web.forms.controls import Control
+from netinv_web.forms.form import readable
+from netinv_web.menu import may
+from netinv_web.objects import details
+from netinv_web.pages import form_of, page, see_other
+from netinv_web.paths import object_path
+
+ADDRESS, PREFIX, VRF = "ipam.ipaddress", "ipam.prefix", "ipam.vrf"
+PANEL = "netinv_ipam:web/templates/addresses.jinja2"
+PAGE = "netinv_ipam:web/templates/assign_address.jinja2"
+SITES = {INTERFACE: "device.site_id", VM_INTERFACE: "virtual_machine.cluster.site_id"}  # paths to the site
+MAX_OFFERED = 8  # prefixes of the site
+MAX_LISTED = 20  # addresses in the panel
+TAKEN = "It is assigned to an interface already."
+INVALID = 422
+Row = Mapping[str, Any]
+
+
+def panels_of(endpoint: Endpoint) -> list[Panel]:
+    """The panel with the addresses of an interface."""
+    if endpoint.label not in ASSIGNABLE:
+        return []
+    return [Panel("addresses", "IP addresses", _addresses, side="main", template=PANEL, position=50)]
+
+
+def _addresses(request: Request, endpoint: Endpoint, item: Row) -> dict[str, Any] | None:
+    """The addresses of an interface that the user may view; one statement, and one for their names."""
+    uow, addresses = request.uow, request.uow.registry[ADDRESS]
+    if not may(uow, addresses, "view"):
+        return None
+    table = table_of(IPAddress)
+    here = [table.c.assigned_object_type == endpoint.label, table.c.assigned_object_id == item["id"]]
+    count, keys = listing.ids(uow, addresses, [], listing.Slice(MAX_LISTED, 0), within=here)
+    shown = plan_of(addresses).represent(uow, keys)
+    assign = f"{object_path(endpoint, item['id'])}assign-address/"
+    return {
+        "addresses": [(object_path(addresses, address["id"]), address) for address in shown],
+        "more": count - len(shown),
+        "assign": assign if may(uow, addresses, "add") or may(uow, addresses, "change") else "",
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class AssignmentForm:
+    """A way to get an address: its form, and the errors of the whole."""
+
+    name: str
+    title: str
+    button: str
+    controls: Sequence[Control]
+    errors: Sequence[str] = ()
+
+
+def assign(request: Request) -> Response:
+    """The page with a form for each way to assign an address, and what these forms send."""
+    endpoint = request.context.endpoint
+    item, cells = details.read_object(request, endpoint, key_of(request))
+    ways = _ways(request.uow)
+    if not ways:
+        raise Denied(missing=(ADDRESS, "add"))
+    status = 200
+    if request.method == "POST":
+        form = form_of(request)
+        way = next((way for way in ways if way.name == form.get("_way")), ways[0])
+        for control in way.controls:
+            texts = [form.get(control.name), form.get(f"{pickers.TEXT_PREFIX}{control.name}")]
+            control.values = [text.strip() for text in texts if isinstance(text, str) and text.strip()][:1]
+        try:
+            with request.uow.savepoint():
+                address = ASSIGNMENTS[way.name](request.uow, endpoint, item["id"], way)
+            notice = notices.Notice(f"{address['display']} was assigned.", undo=str(request.uow.request_id))
+            return notices.add(request, see_other(object_path(endpoint, item["id"])), notice)
+        except RequestError as error:
+            ways = [_refused(way, error.body) if other is way else other for other in ways]
+            status = INVALID
+            request.tm.doom()
+    pickers.complete(request.uow, [control for way in ways for control in way.controls])
+    offered = _offered_prefixes(request.uow, endpoint, item["id"]) if ways[0].name == "next" else []
+    values = details.object_values(request, endpoint, item, "", cells)
+    return page(request, PAGE, values | {"ways": ways, "offered": offered}, status)
+
+
+def _ways(uow: UnitOfWork) -> list[AssignmentForm]:
+    """The ways that the user may take."""
+    registry, ways = uow.registry, list[AssignmentForm]()
+    addresses = registry[ADDRESS]
+    if may(uow, addresses, "add"):
+        prefix = Control("prefix", "Prefix", "picker", required=True, target=registry[PREFIX])
+        if may(uow, registry[PREFIX], "view"):
+            ways.append(AssignmentForm("next", "Next free address of a prefix", "Assign the next free", [prefix]))
+        address = Control("address", "Address", required=True, attributes={"placeholder": "192.0.2.1/24"})
+        vrf = Control("vrf", "VRF", "picker", target=registry[VRF])
+        ways.append(AssignmentForm("new", "New address", "Create and assign", [address, vrf]))
+    if may(uow, addresses, "change"):
+        free = {"assigned_to_interface": "false"}
+        existing = Control("existing", "IP address", "picker", required=True, target=addresses, parameters=free)
+        ways.append(AssignmentForm("existing", "Address that exists", "Assign", [existing]))
+    return ways
+
+
+def _refused(way: AssignmentForm, body: Any) -> AssignmentForm:
+    """The way with the messages of a refusal, those of its controls at these."""
+    messages = dict(body) if isinstance(body, Mapping) else {}
+    for control in way.controls:
+        if control.name in messages:
+            control.errors = [readable(messages.pop(control.name))]
+    rest = readable(messages) if isinstance(body, Mapping) else readable(body)
+    if rest and not any(control.errors for control in way.controls):
+        way.controls[0].errors = [rest]
+        rest = ""
+    return dataclasses.replace(way, errors=[rest] if rest else [])
+
+
+def _assigned_to(endpoint: Endpoint, key: Any) -> dict[str, Any]:
+    return {"assigned_object_type": endpoint.label, "assigned_object_id": str(key)}
+
+
+def _new(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
+    address, vrf = way.controls
+    vrf_key = _chosen(uow, vrf, "name") if vrf.value else None
+    body = {"address": address.value, "vrf": vrf_key, "status": "active", **_assigned_to(endpoint, key)}
+    return save.create(uow, uow.registry[ADDRESS], [body], single=True)[0]
+
+
+def _next(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
+    """The first address that is free in the prefix, which is locked until the transaction ends."""
+    row = locked(uow, uow.registry[PREFIX], _chosen(uow, way.controls[0], "prefix"))
+    address = next(free_addresses(uow, row), None) if row is not None else None
+    if row is None or address is None:
+        raise Invalid({"prefix": ["No address of it is free." if row is not None else "There is no such prefix."]})
+    body = {"address": address, "vrf": row["vrf_id"], "status": "active", **_assigned_to(endpoint, key)}
+    return save.create(uow, uow.registry[ADDRESS], [body], single=True)[0]
+
+
+def _existing(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
+    addresses, chosen = uow.registry[ADDRESS], _chosen(uow, way.controls[0], "address")
+    row = listing.rows_for_change(uow, addresses, [chosen], "change").get(chosen)
+    if row is None or row["assigned_object_id"] is not None:
+        raise Invalid({"existing": [TAKEN if row is not None else "You may not change this address."]})
+    return save.update(uow, addresses, [{"id": str(chosen), **_assigned_to(endpoint, key)}], partial=True, single=True)[
+        0
+    ]
+
+
+ASSIGNMENTS = {"new": _new, "next": _next, "existing": _existing}
+
+
+def _chosen(uow: UnitOfWork, control: Control, name: str) -> Any:
+    """The id of the object that a picker holds, by id or by the column ``name``.
+
+    :raises Invalid: when there is none, or several, that the user may view
+    """
+    target = control.target
+    assert target is not None
+    if not control.value:
+        raise Invalid({control.name: ["This field is required."]})
+    table, key = target.table, target.parse_key(control.value)
+    condition = table.c.id == key if key is not None else table.c[name] == control.value
+    limits = permissions.visible(uow, target, table)
+    keys = uow.execute(sa.select(table.c.id).where(condition, *limits).limit(2)).scalars().all()
+    if len(keys) != 1:
+        problem = "There are several with this name: choose one of the list." if keys else "There is no such object."
+        raise Invalid({control.name: [problem]})
+    return keys[0]
+
+
+def _offered_prefixes(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[tuple[str, str]]:
+    """Ids and names of prefixes at the site of the interface, the longest first: networks of hosts, not containers."""
+    path = SITES[endpoint.label]
+    plan = custom_plan(endpoint, ("site of interface",), lambda plan, place: plan.read(place, path))
+    found = plan.fetch(uow, [key])
+    site: Any = found[0][1] if found else None
+    if site is None:
+        return []
+    prefixes, table = uow.registry[PREFIX], table_of(Prefix)
+    limits = permissions.visible(uow, prefixes, table)
+    statement = sa.select(table.c.id, table.c.prefix).where(table.c.site_id == site, *limits)
+    hosts = statement.where(table.c.prefix_length.between(16, 30) | (table.c.prefix_length == 64))
+    ordered = hosts.order_by(table.c.ip_version, table.c.network, table.c.prefix_length.desc()).limit(MAX_OFFERED)
+    return [(str(key), str(prefix)) for key, prefix in uow.execute(ordered).tuples()]
+
+
+def includeme(config: Any) -> None:
+    """Adds the page to the interfaces of installed applications."""
+    registry = config.registry.netinv
+    for label in ASSIGNABLE:
+        endpoint = registry.get(label)
+        if endpoint is not None:
+            resource = f"{endpoint.app.name}/{endpoint.resource.name}"
+            config.add_netinv_page(
+                f"/{resource}/{{id}}/assign-address/",
+                assign,
+                permission="view",
+                methods=["GET", "POST"],
+                resource=resource,
+            )

@@ -1,0 +1,163 @@
+"""Pages that split, merge and move prefixes: a choice, the plan with its numbers and refusals, and the button."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import Invalid, NotFound, RequestError
+from netinv_core.http.views import key_of
+from netinv_core.types import Endpoint, UnitOfWork
+from netinv_core.write.dry_run import dry_run
+from netinv_ipam import merging, moving, splitting
+from netinv_ipam.prefix_locks import locked
+from netinv_ipam.reshaping import Item, ReshapingPlan
+from netinv_ipam.reshaping_actions import MERGE, MOVE, SPLIT, Reshaping
+from netinv_ipam.web import tree
+from netinv_web import notices
+from netinv_web.bulk.preview import messages_of
+from netinv_web.extensions import Action
+from netinv_web.forms.deletion import trial
+from netinv_web.objects import details
+from netinv_web.pages import form_of, page, query_text, see_other
+from netinv_web.paths import object_path
+
+TEMPLATE = "netinv_ipam:web/templates/reshape.jinja2"
+MAX_TRIED = 1000  # objects that the page writes in a dry run
+INVALID = 422  # HTTP status
+NO_SPLIT = "This prefix cannot be split: the parts of each length exist already, or it is a single address."
+NO_MERGE = "This prefix cannot be merged yet: each prefix of its length has to exist once in the wider network."
+
+
+@dataclasses.dataclass(frozen=True)
+class ReshapingOperation:
+    """A change of the structure on its page: its words, and the values of its parameter with their names.
+
+    ``workable`` are those of them that are offered, by default all. ``nothing`` is said when there are none.
+    ``given`` turns such a value into what the body of the API's action has.
+    """
+
+    reshaping: Reshaping
+    title: str
+    label: str
+    choices: Callable[[UnitOfWork, Item], Mapping[str, str]]
+    nothing: str
+    workable: Callable[[UnitOfWork, Endpoint, Item], Sequence[int]] | None = None
+    given: Callable[[str], Any] = int
+    preselected: bool = True
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.reshaping.name
+
+    @property
+    def parameter(self) -> str:
+        """The name of the value in the query and the form."""
+        return self.reshaping.parameter
+
+    def offered(self, uow: UnitOfWork, endpoint: Endpoint, item: Item) -> Mapping[str, str]:
+        """The choices that lead to something."""
+        choices = self.choices(uow, item)
+        if self.workable is None:
+            return choices
+        return {key: choices[key] for key in map(str, self.workable(uow, endpoint, item))}
+
+    def plan(self, uow: UnitOfWork, endpoint: Endpoint, item: Item, value: str) -> ReshapingPlan:
+        """The plan for one of the choices."""
+        return self.reshaping.plan(uow, endpoint, item, self.reshaping.read(uow, item, self.given(value)))
+
+
+def _lengths(lengths: Any) -> Any:
+    return lambda uow, item: {str(length): f"/{length}" for length in lengths(item)}
+
+
+OPERATIONS = (
+    ReshapingOperation(SPLIT, "Split", "Into", _lengths(splitting.lengths), NO_SPLIT, splitting.workable),
+    ReshapingOperation(MERGE, "Merge", "Into the", _lengths(merging.lengths), NO_MERGE, merging.workable),
+    ReshapingOperation(
+        MOVE,
+        "Move to a VRF",
+        "VRF",
+        lambda uow, item: moving.vrf_choices(uow, item, tree.vrfs_of(uow)),
+        "There is no other VRF. Add one first.",
+        given=lambda value: None if value == moving.GLOBAL else value,
+        preselected=False,
+    ),
+)
+
+
+def show(request: Request, operation: ReshapingOperation) -> Response:
+    """The page with the plan; a POST applies it, and leads to the prefix."""
+    uow, endpoint, posted = request.uow, request.context.endpoint, request.method == "POST"
+    if posted and locked(uow, endpoint, key_of(request)) is None:
+        raise NotFound()
+    item, cells = details.read_object(request, endpoint, key_of(request))
+    choices, offered = operation.choices(uow, item), dict(operation.offered(uow, endpoint, item))
+    given = form_of(request).get(operation.parameter) if posted else query_text(request, operation.parameter)
+    value = str(given or (next(iter(offered or choices), "") if operation.preselected else ""))
+    if value and value not in choices:
+        raise Invalid({operation.parameter: [f'"{value[:100]}" is not one of the choices.']})
+    plan = operation.plan(uow, endpoint, item, value) if value else None
+    if plan is not None and posted and not plan.problems:
+        try:
+            with uow.savepoint():
+                text, key = plan.apply(uow)
+            notice = notices.Notice(text, undo=str(uow.request_id))
+            return notices.add(request, see_other(object_path(endpoint, key)), notice)
+        except RequestError as error:
+            plan.problems += _messages(error)
+    elif plan is not None and not plan.problems:
+        _try(request, plan)
+    if posted:
+        request.tm.doom()
+    values = details.object_values(request, endpoint, item, "", cells)
+    values |= {"operation": operation, "choices": offered, "value": value, "plan": plan}
+    return page(request, TEMPLATE, values, INVALID if posted else 200)
+
+
+def _try(request: Request, plan: ReshapingPlan) -> None:
+    """Runs a plan without effect, and adds the reasons why it is refused."""
+    if sum(line.prefixes + line.addresses for line in plan.lines) + len(plan.lines) > MAX_TRIED:
+        return
+    try:
+        with trial(request) as uow, dry_run(uow):
+            plan.apply(uow)
+    except RequestError as error:
+        plan.problems += _messages(error)
+
+
+def _messages(error: RequestError) -> list[str]:
+    """The messages of a refusal, each once."""
+    entries = error.body if isinstance(error.body, list) else [error.body]
+    return list(dict.fromkeys(message for entry in entries if entry for message in messages_of(entry)))[:10]
+
+
+def actions() -> list[Action]:
+    """The ways from the page of a prefix."""
+    return [
+        Action(
+            operation.name,
+            operation.title,
+            lambda endpoint, item, name=operation.name: f"{object_path(endpoint, item['id'])}{name}/",
+            permission=operation.reshaping.permission,
+        )
+        for operation in OPERATIONS
+    ]
+
+
+def includeme(config: Any) -> None:
+    """Adds the pages."""
+    for operation in OPERATIONS:
+        config.add_netinv_page(
+            f"/ipam/prefixes/{{id}}/{operation.name}/",
+            functools.partial(show, operation=operation),
+            permission=operation.reshaping.permission,
+            methods=["GET", "POST"],
+            resource="ipam/prefixes",
+        )

@@ -1,0 +1,140 @@
+"""Databases of the tests: SQLite files, or databases on the server that ``NETINV_TEST_DATABASE`` names.
+
+Migrations run once in each pytest process: they fill a template, which is copied for each further database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine, make_url
+
+from netinv_admin import migrate as migrating
+from netinv_core.db.engine import engine_from
+from netinv_core.main import registry_for
+
+SERVER = os.environ.get("NETINV_TEST_DATABASE", "")
+DIALECT = make_url(SERVER).get_backend_name() if SERVER else "sqlite"
+# Settings of MariaDB with which neither commits nor new tables wait for the disk.
+UNSYNCED = {"innodb_flush_log_at_trx_commit": 0, "sync_frm": 0}
+# PostgreSQL writes all changed pages to the disk before it drops a database, which takes seconds. Of several that are
+# dropped in a row, the first alone takes long.
+UNUSED = 20
+_unused: list[str] = []  # databases to drop
+
+
+def migrate(engine: Engine) -> None:
+    """Creates the tables and seed rows that a service starts with."""
+    migrating.upgrade(engine, registry_for(engine.dialect.name, {}))
+
+
+@contextlib.contextmanager
+def unsynced_commits() -> Iterator[None]:
+    """MariaDB writes its log to the disk once a second instead of at each commit while the block runs.
+
+    The settings are those of the server. Of several runs at the same time the one that has the lock sets them, and sets
+    them back at its end; a user who may not set them waits for the disk.
+    """
+    server = engine_from(SERVER, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with server.connect() as connection:
+        if not connection.execute(sa.text("SELECT GET_LOCK('netinv_tests_unsynced', 0)")).scalar():
+            yield
+            return
+        before = {name: connection.execute(sa.text(f"SELECT @@GLOBAL.{name}")).scalar() for name in UNSYNCED}
+        try:
+            _set_global(connection, UNSYNCED)
+            yield
+        finally:
+            _set_global(connection, before)
+
+
+def _set_global(connection: sa.Connection, settings: Mapping[str, Any]) -> None:
+    """Sets settings of the server if the user may."""
+    with contextlib.suppress(sa.exc.DBAPIError):
+        for name, value in settings.items():
+            connection.execute(sa.text(f"SET GLOBAL {name} = {value}"))
+
+
+@contextlib.contextmanager
+def empty_database(folder: Path) -> Iterator[Engine]:
+    """A new database without tables, dropped some time after the end."""
+    with _database(folder) as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def template_database(folder: Path) -> Iterator[str]:
+    """A migrated database for copies; on SQLite its file, else its name."""
+    with _database(folder) as engine:
+        migrate(engine)
+        engine.dispose()  # PostgreSQL copies a database only while nobody is connected to it
+        yield str(engine.url.database)
+
+
+@contextlib.contextmanager
+def migrated_database(folder: Path, template: str) -> Iterator[Engine]:
+    """A new database with the tables and seed rows that a service starts with, dropped some time after the end."""
+    with _database(folder, template) as engine:
+        if DIALECT not in ("sqlite", "postgresql"):
+            _copy_tables(template, engine)
+        yield engine
+
+
+@contextlib.contextmanager
+def _database(folder: Path, template: str = "") -> Iterator[Engine]:
+    """A new database: a copy of the template where the server can copy, else without tables."""
+    if not SERVER:
+        file = folder / "netinv.sqlite"
+        if template:
+            shutil.copyfile(template, file)
+        engine = engine_from(f"sqlite:///{file}")
+        yield engine
+        engine.dispose()
+        return
+    name = f"netinv_test_{uuid.uuid4().hex[:12]}"
+    server = engine_from(SERVER, isolation_level="AUTOCOMMIT")
+    copied = f" TEMPLATE {template}" if template and DIALECT == "postgresql" else ""
+    with server.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}{copied}"))
+        if DIALECT == "postgresql":  # no commit waits for the disk; what a crash of the server loses, no test needs
+            connection.execute(sa.text(f"ALTER DATABASE {name} SET synchronous_commit TO off"))
+    server.dispose()
+    engine = engine_from(make_url(SERVER).set(database=name).render_as_string(hide_password=False))
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+        _unused.append(name)
+        if len(_unused) == UNUSED:
+            drop_unused()
+
+
+def drop_unused() -> None:
+    """Drops the databases that nothing uses any more."""
+    if not _unused:
+        return
+    force = " WITH (FORCE)" if DIALECT == "postgresql" else ""  # a process that ends may still be connected
+    server = engine_from(SERVER, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with server.connect() as connection:
+        while _unused:
+            connection.execute(sa.text(f"DROP DATABASE {_unused.pop()}{force}"))
+
+
+def _copy_tables(template: str, engine: Engine) -> None:
+    """Copies tables and rows of another database of a MariaDB server, which has no copies of databases."""
+    with engine.connect() as connection:
+        connection.exec_driver_sql("SET foreign_key_checks = 0")  # tables refer to some that are made later
+        for (name,) in connection.exec_driver_sql(f"SHOW TABLES FROM `{template}`").all():
+            _, ddl = connection.exec_driver_sql(f"SHOW CREATE TABLE `{template}`.`{name}`").one()
+            connection.exec_driver_sql(ddl.replace("%", "%%"))
+            if connection.exec_driver_sql(f"SELECT 1 FROM `{template}`.`{name}` LIMIT 1").first():
+                connection.exec_driver_sql(f"INSERT INTO `{name}` SELECT * FROM `{template}`.`{name}`")
+        connection.commit()
+        connection.invalidate()  # the setting is that of the connection

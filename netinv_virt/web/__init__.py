@@ -1,0 +1,1 @@
+"""Pages of this application for the web interface."""

@@ -1,0 +1,92 @@
+"""Bulk edits and deletions in the background: the tasks that apply them, and the page that follows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import Invalid, RequestError
+from netinv_core.http.serialization import dumps
+from netinv_core.labels import plural_of
+from netinv_core.types import Endpoint, UnitOfWork
+from netinv_core.write import delete, save
+from netinv_web import runs
+from netinv_web.background import Arguments, BackgroundTask, Progress, background_of
+from netinv_web.bulk.preview import errors_by_key, messages_of, names_of
+from netinv_web.forms.control_values import is_upload
+from netinv_web.forms.form import readable
+from netinv_web.paths import page_path
+from netinv_web.runs import Words
+
+MAX_ERRORS = 100  # objects of which the errors are told
+
+
+def start(uow: UnitOfWork, endpoint: Endpoint, task: BackgroundTask, items: Sequence[Mapping[str, Any]]) -> str | None:
+    """Asks for a bulk change of more objects than ``netinv.bulk_background_objects``; returns the path of its page.
+
+    ``None`` for fewer, for one with files, and where there is no background.
+    """
+    if len(items) <= uow.registry.settings["bulk_background_objects"]:
+        return None
+    if any(is_upload(value) for item in items for value in item.values()):
+        return None
+    background = background_of(uow.registry)
+    arguments = {"label": endpoint.label, "items": json.loads(dumps(list(items)))}
+    run = None if background is None else background.start(uow, task, arguments)
+    return None if run is None else f"{page_path(endpoint)}bulk/{run}/"
+
+
+def _update(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
+    """Updates objects, all or none."""
+    endpoint, items = uow.registry[arguments["label"]], arguments["items"]
+    try:
+        with uow.savepoint():
+            save.update(uow, endpoint, items, partial=True, listed=True)
+    except RequestError as error:
+        _refused(uow, endpoint, items, error, progress)
+        return ""
+    return f"{len(items):,} {plural_of(endpoint)} were changed."
+
+
+def _delete(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
+    """Deletes objects, all or none."""
+    endpoint, items = uow.registry[arguments["label"]], arguments["items"]
+    try:
+        delete.delete(uow, endpoint, items)
+    except RequestError as error:
+        progress.fail(readable(error.body))
+        return ""
+    return f"{len(items):,} {plural_of(endpoint)} were deleted."
+
+
+def _refused(
+    uow: UnitOfWork, endpoint: Endpoint, items: Sequence[Any], error: RequestError, progress: Progress
+) -> None:
+    """Tells the errors of objects by their names."""
+    keys = [endpoint.parse_key(item["id"]) for item in items]
+    errors = errors_by_key(error, keys) if isinstance(error, Invalid) else {}
+    names = names_of(uow, endpoint, list(errors)[:MAX_ERRORS])
+    for key in list(errors)[:MAX_ERRORS]:
+        progress.fail(f"{names.get(key, key)}: {' '.join(messages_of(errors[key]))}")
+    if not errors:
+        progress.fail(readable(error.body))
+    elif len(errors) > MAX_ERRORS:
+        progress.fail(f"{len(errors) - MAX_ERRORS:,} more objects have errors.")
+
+
+UPDATE = BackgroundTask("netinv_web.bulk.bulk_run:UPDATE", "Bulk edit", _update)
+DELETE = BackgroundTask("netinv_web.bulk.bulk_run:DELETE", "Bulk deletion", _delete)
+
+
+def show(request: Request) -> Response:
+    """The page of a bulk change in the background; POST cancels it."""
+    endpoint = request.context.endpoint
+    listed = page_path(endpoint)
+    crumbs = ((plural_of(endpoint), listed),)
+    title = f"Change of {endpoint.plural}"
+    words = Words(title, "change", "objects", "changed", listed, "Show the list", listed, "Back to the list", crumbs)
+    return runs.show(request, words)

@@ -1,0 +1,97 @@
+"""Imports of files of one kind: the outcome of each file as a preview, then the import (hook
+``netinv_web_file_imports``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import RequestError
+from netinv_core.storage.files import Upload
+from netinv_core.types import Endpoint
+from netinv_core.write.dry_run import dry_run
+from netinv_web.bulk.editing import INVALID
+from netinv_web.bulk.selection import APPLY, DIGEST, STEP, Members
+from netinv_web.exchange import uploaded
+from netinv_web.extensions import extensions_of
+from netinv_web.file_imports import FileImport, FilesResult
+from netinv_web.forms.form import last_text, readable
+from netinv_web.pages import page
+from netinv_web.paths import page_path
+
+TEMPLATE = "netinv_web:templates/import_files.jinja2"
+MAX_SHOWN = 1000  # files of a result
+DATA = "data"  # member with pasted text
+PASTED = "pasted"  # the name of pasted text
+
+
+def imports_of(endpoint: Endpoint) -> Sequence[FileImport]:
+    """The imports of files that packages offer for a resource."""
+    registry = endpoint.registry
+    return extensions_of(registry.hooks.netinv_web_file_imports, endpoint, registry=registry)
+
+
+def show(request: Request, endpoint: Endpoint, members: Members) -> Response | None:
+    """The preview or the result of files that an import of the resource takes; ``None`` for others.
+
+    :raises BadRequest: for files that cannot be read
+    """
+    offered = imports_of(endpoint)
+    if not offered or request.method != "POST":
+        return None
+    text = last_text(members, DATA).replace("\r\n", "\n")
+    pasted = [Upload(PASTED, text.encode("utf-8", "replace"))] if text.strip() else []
+    files = uploaded.chosen(members) or pasted or uploaded.kept(members)
+    taken = next((item for item in offered if files and item.takes(files)), None)
+    return None if taken is None else _page(request, endpoint, taken, files, members)
+
+
+def _page(
+    request: Request, endpoint: Endpoint, kind: FileImport, files: Sequence[Upload], members: Members
+) -> Response:
+    digest = _digest(files)
+    is_applied = last_text(members, STEP) == APPLY and last_text(members, DIGEST) == digest
+    uow = request.uow
+    try:
+        if is_applied:
+            with uow.savepoint():
+                result = kind.run(uow, files)
+        else:
+            with dry_run(uow):
+                result = kind.run(uow, files)
+    except RequestError as error:
+        request.tm.doom()
+        return _rendered(request, endpoint, FilesResult([]), [], [readable(error.body)])
+    if not is_applied:
+        request.tm.doom()
+    hidden = [] if is_applied else [(DIGEST, digest), *uploaded.hidden(files)]
+    return _rendered(request, endpoint, result, hidden)
+
+
+def _digest(files: Sequence[Upload]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for file in files:
+        digest.update(f"{len(file.content)} ".encode() + file.content)
+    return digest.hexdigest()
+
+
+def _rendered(
+    request: Request,
+    endpoint: Endpoint,
+    result: FilesResult,
+    hidden: Sequence[tuple[str, str]],
+    errors: Sequence[str] = (),
+) -> Response:
+    values = {
+        "endpoint": endpoint,
+        "list_path": page_path(endpoint),
+        "result": result,
+        "shown": result.files[:MAX_SHOWN],
+        "hidden": hidden,
+        "errors": errors,
+    }
+    return page(request, TEMPLATE, values, INVALID if errors else 200)

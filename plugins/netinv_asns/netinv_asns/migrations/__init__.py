@@ -1,0 +1,1 @@
+"""The Alembic branch `asns`; written with `netinv revision asns -m …`."""

@@ -1,0 +1,1 @@
+"""The Alembic branch `contacts`; written with `netinv revision contacts -m …`."""

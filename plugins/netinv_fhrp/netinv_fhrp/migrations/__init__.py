@@ -1,0 +1,1 @@
+"""The Alembic branch `fhrp`; written with `netinv revision fhrp -m …`."""

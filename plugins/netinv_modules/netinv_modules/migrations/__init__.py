@@ -1,0 +1,1 @@
+"""The Alembic branch `modules`; written with `netinv revision modules -m …`."""

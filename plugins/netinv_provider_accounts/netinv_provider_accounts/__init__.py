@@ -1,0 +1,42 @@
+"""Provider accounts: the customer numbers under which circuits are ordered from a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from netinv_core import App, Endpoint, MenuSection, Registry, Source, hookimpl
+from netinv_provider_accounts import importing
+from netinv_provider_accounts.accounts import provider_accounts
+
+app = App(
+    "provider_accounts",
+    "Provider accounts",
+    [provider_accounts],
+    migrations="netinv_provider_accounts:migrations",
+    plugin=True,
+    menu=[MenuSection("Circuits", ["provider-accounts"], icon="arrows-right-left", position=211)],
+    description="Accounts with the providers of circuits",
+    author="The netinv authors",
+    distribution="netinv-provider-accounts",
+)
+
+
+@hookimpl
+def netinv_app() -> App:
+    """The application, served under /api/plugins/provider_accounts/."""
+    return app
+
+
+@hookimpl
+def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
+    """The accounts of NetBox dumps."""
+    return importing.models if product == "netbox" else {}
+
+
+@hookimpl
+def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The accounts of a provider and of a circuit, and the circuits of an account."""
+    from netinv_provider_accounts import pages
+
+    return pages.tabs_of(endpoint)

@@ -1,0 +1,1 @@
+"""The Alembic branch `provider_accounts`; written with `netinv revision provider_accounts -m …`."""

@@ -1,0 +1,1 @@
+"""The Alembic branch `rack_types`; written with `netinv revision rack_types -m …`."""

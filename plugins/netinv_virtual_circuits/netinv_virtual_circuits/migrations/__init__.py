@@ -1,0 +1,1 @@
+"""The Alembic branch `virtual_circuits`; written with `netinv revision virtual_circuits -m …`."""

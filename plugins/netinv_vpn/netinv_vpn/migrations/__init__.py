@@ -1,0 +1,1 @@
+"""The Alembic branch `vpn`; written with `netinv revision vpn -m …`."""

@@ -1,0 +1,1 @@
+"""The Alembic branch `wireless`; written with `netinv revision wireless -m …`."""

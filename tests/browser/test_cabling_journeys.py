@@ -1,0 +1,154 @@
+"""Journeys in a browser: cabling by the page that connects ports, by mouse and by keys alone, in counted actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from netinv_testing import Service
+from tests.support.cabling_fixtures import PATHS, End, Plant
+
+REARS = PATHS["dcim.rearport"]
+pytestmark = [pytest.mark.browser, pytest.mark.any_database]
+
+
+@pytest.fixture
+def plant(demo_service: Service, unique: Callable[[], str]) -> Plant:
+    return Plant(demo_service.api, unique)
+
+
+def named(service: Service, device: str) -> str:
+    """The name of a device."""
+    return str(service.api.get(f"/api/dcim/devices/{device}/")["name"])
+
+
+def device_of(service: Service, end: Any) -> str:
+    return str(service.api.get(end.path)["device"]["id"])
+
+
+def pick(page: Any, name: str) -> None:
+    """Types the name of a device into the picker that has the focus, and takes the first that is found: 2 actions."""
+    page.wait_for_function("() => document.activeElement.role === 'combobox'")
+    page.keyboard.type(name)
+    page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.name === 'b'")
+
+
+def test_three_cables_through_two_panels_take_ten_actions(page: Any, demo_service: Service, plant: Plant) -> None:
+    near, first, second, far = plant.end(), plant.panel(), plant.panel(), plant.end()
+    page.goto(f"/dcim/interfaces/{near.id}/")
+    page.locator(f'a[href*="{near.id}"][href*="/connect/"]').first.evaluate("link => link.click()")  # action 1
+    for device in (first.device, second.device):
+        pick(page, named(demo_service, device))  # 2 actions each
+        page.get_by_role("button", name="Connect and go on").click()  # and 1
+        page.locator("[data-notice]").wait_for()
+    pick(page, named(demo_service, device_of(demo_service, far)))  # actions 8 and 9
+    page.get_by_role("button", name="Connect", exact=True).click()  # action 10
+    page.wait_for_url(f"**/{second.fronts[0].id}/")
+    assert plant.leads_to(near) == (far, True)
+
+
+def test_a_port_is_connected_by_keys_alone(page: Any, demo_service: Service, plant: Plant) -> None:
+    near, far = plant.end(), plant.ends("dcim.interface", 3)
+    page.goto(f"/dcim/cables/connect/?a={near.label}:{near.id}")
+    pick(page, named(demo_service, device_of(demo_service, far[0])))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator("[data-notice]").wait_for()
+    assert demo_service.api.get(near.path)["cable_peer"]["id"] == far[1].id
+    page.locator("[data-notice]").get_by_role("button", name="Undo").click()
+    page.locator("main button.danger").click()
+    page.locator("[data-notice]", has_not_text="is connected to").wait_for()
+    assert demo_service.api.get(near.path)["cable"] is None
+
+
+def panel_of(service: Service, plant: Plant, number: int) -> tuple[str, list[Any]]:
+    """The name of a panel, and its rear ports."""
+    device = plant.device()
+    bodies = [{"device": device, "name": f"R{place}", "type": "lc"} for place in range(1, number + 1)]
+    return named(service, device), [End("dcim.rearport", item["id"]) for item in service.api.post(REARS, bodies)]
+
+
+def add(page: Any, side: str, name: str) -> None:
+    """Adds a device to a side of the workbench: 3 actions."""
+    page.locator(f'.picker:has([name="_add_{side}"]) [role=combobox]').click()
+    page.keyboard.type(name)
+    page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
+    page.keyboard.press("Enter")
+    page.locator(".side h3", has_text=name).wait_for()
+
+
+def peers(service: Service, ends: list[Any]) -> list[Any]:
+    if not ends:
+        return []
+    path = ends[0].path.rpartition(ends[0].id)[0]
+    shown = service.api.get(path, {"id": [end.id for end in ends], "limit": len(ends)})["results"]
+    peer_of = {item["id"]: item["cable_peer"] and item["cable_peer"]["id"] for item in shown}
+    return [peer_of[end.id] for end in ends]
+
+
+def test_two_panels_with_48_ports_are_cabled_in_ten_actions(page: Any, demo_service: Service, plant: Plant) -> None:
+    (one, left), (two, right) = (panel_of(demo_service, plant, 48) for _ in range(2))
+    page.goto("/")
+    page.locator(".rail summary", has_text="Cabling").click()  # action 1
+    page.get_by_role("link", name="Cabling workbench").click()  # action 2
+    add(page, "left", one)  # actions 3 to 5
+    add(page, "right", two)  # actions 6 to 8
+    page.get_by_role("button", name="In order").click()  # action 9
+    page.get_by_role("button", name="Connect 48").click()  # action 10
+    page.locator("[data-notice]", has_text="48 cables were created.").wait_for()
+    assert peers(demo_service, left) == [end.id for end in right]
+
+
+def test_ports_are_paired_by_dragging_and_by_keys(page: Any, demo_service: Service, plant: Plant) -> None:
+    left, right = (plant.ends("dcim.interface", 4) for _ in range(2))
+    hosts = [device_of(demo_service, ends[0]) for ends in (left, right)]
+    page.goto(f"/dcim/cabling/?left=dcim.device:{hosts[0]}&right=dcim.device:{hosts[1]}")
+
+    def port(end: Any) -> Any:
+        return page.locator(f'[data-port="{end.id.replace("-", "")}"]')
+
+    start, end = port(left[0]).bounding_box(), port(right[2]).bounding_box()
+    page.mouse.move(start["x"] + 60, start["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 60, end["y"] + 8, steps=6)
+    page.mouse.up()
+    page.get_by_role("button", name="Connect 1").wait_for()
+    port(left[1]).locator("input").focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Connect 2").wait_for()
+    assert peers(demo_service, left) == [None] * 4
+    page.get_by_role("button", name="Connect 2").click()
+    page.locator("[data-notice]").wait_for()
+    assert peers(demo_service, left) == [right[2].id, None, right[1].id, None]
+    page.locator("[data-notice]").get_by_role("button", name="Undo").click()
+    page.locator("main button.danger").click()
+    page.locator("[data-notice]", has_not_text="created").wait_for()
+    assert peers(demo_service, left) == [None] * 4
+
+
+def test_a_panel_is_inserted_from_the_page_of_a_cable(page: Any, demo_service: Service, plant: Plant) -> None:
+    a, b, panel = plant.end(), plant.end(), plant.panel()
+    cable = plant.cable(a, b).removeprefix("/api")
+    page.goto(cable)
+    page.get_by_text("Actions", exact=False).first.click()
+    page.get_by_role("link", name="Insert a panel").click()
+    page.locator(".picker [role=combobox]").click()
+    page.keyboard.type(named(demo_service, panel.device))
+    page.locator(".picker-popup li[data-active]", has_text=named(demo_service, panel.device)).wait_for()
+    page.keyboard.press("Enter")
+    page.locator(".planned ins").nth(1).wait_for()
+    page.locator("button.primary", has_text="Insert a panel").click()
+    page.locator("[data-notice]", has_text="now leads through").wait_for()
+    assert peers(demo_service, [a]) == [panel.fronts[0].id] and plant.leads_to(a) == (b, True)
+    page.locator("[data-notice]").get_by_role("button", name="Undo").click()
+    page.locator("main button.danger").click()
+    page.locator("[data-notice]", has_not_text="now leads").wait_for()
+    assert peers(demo_service, [a]) == [b.id]

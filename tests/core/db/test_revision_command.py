@@ -1,0 +1,95 @@
+"""Command `netinv revision`: it writes what a plugin's tables lack, in a package of migrations, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from netinv_admin.new_plugin import NewPlugin, write
+from tests.support import REPOSITORY
+from tests.support.plugins import add_distribution
+
+pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+Command = Callable[..., str]
+LIST = """
+from netinv_core import many_to_many
+
+used = many_to_many("spare_parts_used", "spare_parts_part", "dcim_site", related_name="parts")
+"""
+PUBLIC = "netinv_core.models import types as column_types"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """The package of an installed plugin, which has no migrations yet."""
+    project = NewPlugin("spare_parts", "Part")
+    write(project, tmp_path / "site")
+    add_distribution(tmp_path / "site", "spare_parts")
+    for path in sorted((tmp_path / "site/netinv_spare_parts/migrations").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    (tmp_path / "site/netinv_spare_parts/migrations").rmdir()
+    return tmp_path / "site/netinv_spare_parts"
+
+
+@pytest.fixture
+def netinv(tmp_path: Path, package: Path) -> Command:
+    """``netinv("migrate")`` runs the command with an ini file and an own database; what it prints."""
+    ini = tmp_path / "netinv.ini"
+    ini.write_text(
+        "[app:main]\nuse = egg:netinv-core\nnetinv.secret = for tests only, 32 characters or more\n"
+        f"netinv.database_url = sqlite:///{tmp_path / 'netinv.sqlite'}\n"
+    )
+    path = os.pathsep.join([str(package.parent), *filter(None, sys.path)])
+
+    def run(*words: str, status: int = 0) -> str:
+        command = [sys.executable, "-W", "ignore", "-c", "from netinv_admin.commands.cli import cli; cli()", "-c", ini]
+        environment = {**os.environ, "PYTHONPATH": path}
+        ran = subprocess.run([*command, *words], env=environment, capture_output=True, text=True, check=False)
+        assert ran.returncode == status, ran.stdout + ran.stderr
+        return ran.stdout + ran.stderr
+
+    return run
+
+
+def test_the_first_revision_makes_the_package_of_migrations_and_the_next_has_the_difference(
+    package: Path, netinv: Command
+) -> None:
+    netinv("migrate")
+    model = package / "parts.py"
+    model.write_text(model.read_text() + LIST)
+    netinv("revision", "spare_parts", "-m", "the first tables")
+    versions = package / "migrations/versions"
+    assert {path.relative_to(package).as_posix() for path in (package / "migrations").rglob("*.py")} == {
+        "migrations/__init__.py",
+        "migrations/versions/__init__.py",
+        "migrations/versions/0001_the_first_tables.py",
+    }
+    assert "spare_parts_0001" in netinv("migrate")
+    assert netinv("revision", "spare_parts", "-m", "again", status=1) == (
+        "Error: the tables of spare_parts are as its models declare them; nothing was written\n"
+    )
+    assert len(list(versions.glob("*.py"))) == 2
+
+    model.write_text(model.read_text().replace("    description:", "    kind: Mapped[Name]\n    description:"))
+    netinv("revision", "spare_parts", "-m", "parts have a kind")
+    text = (versions / "0002_parts_have_a_kind.py").read_text()
+    assert text.count("add_column") == 1 and "create_table" not in text
+    netinv("migrate")
+    lines = "".join(path.read_text() for path in versions.glob("0*.py"))
+    assert "info=" not in lines
+    assert set(re.findall(r"^(?:from|import) (netinv.*)", lines, re.MULTILINE)) == {PUBLIC}
+    assert PUBLIC.partition(" ")[0] in (REPOSITORY / "docs/plugins.md").read_text()
+
+
+def test_an_application_without_migrations_is_told_how_to_name_them(package: Path, netinv: Command) -> None:
+    module = package / "__init__.py"
+    module.write_text(module.read_text().replace('    migrations="netinv_spare_parts:migrations",\n', ""))
+    netinv("migrate")
+    refused = netinv("revision", "spare_parts", "-m", "x", status=1)
+    assert refused == "Error: the application spare_parts names no migrations: App(migrations=…)\n"

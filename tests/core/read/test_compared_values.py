@@ -1,0 +1,149 @@
+"""The values that a filter compares one by one: each is a condition of the statement, so there is a bound, which every
+way to give a filter has. Values that are compared as one list may be many.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core.errors import Invalid
+from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.read.parameters import TOO_MANY, parse_parameters
+from netinv_core.types import Endpoint, Filter
+from netinv_testing import Api, Service, Unique
+from netinv_web.testing import Browser
+
+GROUPS = "/api/extras/dynamic-groups/"
+SITES = "/api/dcim/sites/"
+MANY = [f"zz{n}" for n in range(MAX_TERMS + 1)]
+LONGER = 3 * MAX_TERMS
+KINDS = (
+    lambda n: f"zz{n}",
+    lambda n: str(uuid.UUID(int=n)),
+    str,
+    lambda n: f"10.0.{n // 256}.{n % 256}",
+    lambda n: f"02:00:00:00:{n // 256:02x}:{n % 256:02x}",
+    lambda n: f"{2000 + n // 28 % 1000}-01-{n % 28 + 1:02}",
+)
+
+
+def most_likes(statements: Sequence[str]) -> int:
+    """The most comparisons by LIKE of one of the statements."""
+    return max((statement.upper().count(" LIKE ") for statement in statements), default=0)
+
+
+def taking_many(endpoint: Endpoint) -> Iterator[tuple[Filter, str, str]]:
+    """The filters of a list that take several values, with each lookup and the name of the parameter."""
+    for item in endpoint.filters.values():
+        for lookup in ("", *item.lookups):
+            if item.takes_many(lookup):
+                yield item, lookup, f"{item.name}__{lookup}" if lookup else item.name
+
+
+def choices_of(item: Filter, n: int) -> list[str]:
+    """Values among the choices of a filter."""
+    known = [str(key) for key, _ in item.choices.items] if item.choices is not None else []
+    return [known[number % len(known)] for number in range(n)] if known else []
+
+
+def size(service: Service, endpoint: Endpoint, item: Filter, name: str, n: int) -> int | None:
+    """The length of the statement for so many values, but for the values themselves; ``None`` for values of a kind that
+    the filter does not take.
+    """
+    types = list(service.registry.content_types)
+    for kind in (*KINDS, lambda n: types[n % len(types)]):
+        values = choices_of(item, n) or [kind(number) for number in range(n)]
+        with service.unit_of_work() as uow:
+            try:
+                conditions = parse_parameters(
+                    uow.without_lookups(), endpoint, endpoint.table, [(name, values)], strict=True
+                )
+            except Invalid:
+                continue
+        return len(str(sa.select(endpoint.table.c.id).where(*conditions).compile(dialect=service.engine.dialect)))
+    return None
+
+
+@pytest.mark.any_database
+def test_every_filter_bounds_its_values_or_compares_them_as_one_list(service: Service) -> None:
+    bounded = compared = 0
+    for endpoint in service.registry.endpoints.values():
+        for item, lookup, name in taking_many(endpoint):
+            if item.terms(lookup, MANY) > MAX_TERMS:
+                bounded += 1
+                with service.unit_of_work() as uow, pytest.raises(Invalid) as caught:
+                    parse_parameters(uow, endpoint, endpoint.table, [(name, MANY)], strict=True)
+                assert caught.value.body == {name: [TOO_MANY]}, (endpoint.label, name)
+            elif lookup != "n":
+                few, many = (size(service, endpoint, item, name, n) for n in (20, LONGER))
+                compared += few is not None
+                assert few is None or (many is not None and many < few + 400), (endpoint.label, name)
+    assert bounded > 1000 and compared > 500
+
+
+def test_lists_of_addresses_and_of_networks_are_bounded(api: Api) -> None:
+    path = "/api/ipam/ip-addresses/query/"
+    hosts = [f"10.0.{n // 250}.{n % 250 + 1}" for n in range(MAX_TERMS + 1)]
+    made = api.post("/api/ipam/ip-addresses/", {"address": "10.0.1.7/32", "status": "active"})
+    for name in ("address", "host", "host__iexact"):
+        found = api.send("POST", path, {name: hosts}, status=200).json["results"]
+        assert made["id"] in {one["id"] for one in found}, name
+    found = api.send("POST", path, {"address": [f"{host}/32" for host in hosts]}, status=200).json["results"]
+    assert made["id"] in {one["id"] for one in found}
+    for name, given in (
+        ("host__net_in", ",".join(hosts)),
+        ("host__net_contains", hosts[:20]),
+        ("host__net_host", hosts[:20]),
+        ("host__net_contained", hosts),
+        ("host__startswith", hosts),
+    ):
+        assert api.send("POST", path, {name: given}, status=400).json == {name: [TOO_MANY]}
+        few = given[:300] if isinstance(given, str) else given[:5]
+        assert api.send("POST", path, {name: few.rstrip(",0.") if isinstance(few, str) else few}, status=200).json
+
+
+def test_all_parameters_of_a_filter_count_together(api: Api) -> None:
+    half = MANY[: MAX_TERMS // 2 + 1]
+    answer = api.send("POST", f"{SITES}query/", {"name__ic": half, "name": MANY, "slug__n": MANY, "slug__ic": half})
+    assert (answer.status_int, answer.json) == (400, {"slug__ic": [TOO_MANY]})
+    assert api.send("POST", f"{SITES}query/", {"name__ic": MANY[:-1], "name": MANY}, status=200).json["count"] == 0
+
+
+def test_every_way_to_give_a_filter_has_the_bound(
+    service: Service, api: Api, browser: Browser, make: Any, unique: Unique, statements: Any
+) -> None:
+    """Lists by URL and by body, CSV, pages, GraphQL, the members of a group, groups and relationships."""
+    empty, name = make(GROUPS, content_type="dcim.site", filter={}), unique()
+    ends = {"source_type": "dcim.site", "destination_type": "dcim.rack", "type": "one-to-many"}
+    graphql = {"query": "query($n: [String]) { sites(name__ic: $n) { id } }", "variables": {"n": MANY}}
+    with statements() as found:
+        for path, query in ((SITES, {}), (f"{empty['url']}members/", {}), (SITES, {"format": "csv"})):
+            assert TOO_MANY in api.send("GET", path, query={"name__ic": MANY, **query}, status=400).text
+        assert api.send("POST", f"{SITES}query/", {"name__ic": MANY}, status=400).json == {"name__ic": [TOO_MANY]}
+        assert TOO_MANY in api.send("POST", "/api/graphql/", graphql).text
+        given = {"name": name, "slug": name, "content_type": "dcim.site", "filter": {"name__ic": MANY}}
+        assert api.post(GROUPS, given, status=400) == {"name__ic": [TOO_MANY]}
+        given = {"name": name, "slug": name, **ends, "source_filter": {"name__ic": MANY}}
+        assert TOO_MANY in str(api.post("/api/extras/relationships/", given, status=400))
+        assert TOO_MANY in browser.get("/dcim/sites/?" + "&".join(f"name__ic={value}" for value in MANY)).html.text
+    assert most_likes(found) < 50
+    api.delete(empty["url"])
+
+
+def test_constraints_of_permissions_are_bounded(api: Api, unique: Unique) -> None:
+    base = {"object_types": ["dcim.site"], "actions": ["view"], "users": [], "groups": []}
+    path = "/api/users/permissions/"
+    for constraints in (
+        [{"name__icontains": value} for value in MANY],
+        [{"name__icontains": value, "slug": value} for value in MANY[:300]],
+    ):
+        body = {"name": unique(), **base, "constraints": constraints}
+        assert "at most 500 lookups" in str(api.post(path, body, status=400)["constraints"])
+    for constraints in ([{"name__icontains": value} for value in MANY[:-1]], {"name__in": MANY}):
+        made = api.post(path, {"name": unique(), **base, "constraints": constraints})
+        api.delete(made["url"])

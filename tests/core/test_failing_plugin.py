@@ -1,0 +1,90 @@
+"""A plugin that fails while the service runs: its own part is left out, and named in the log or by a warning."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy.engine import Engine
+
+from netinv_admin.commands.cli import cli
+from netinv_core.packages import FILE_PREFIX
+from netinv_testing import Service
+
+pytestmark = pytest.mark.any_database
+FAILING = """
+from netinv_core import SearchProvider, hookimpl
+
+def fail(*arguments):
+    raise ZeroDivisionError("the plugin fails")
+
+@hookimpl
+def netinv_status(uow):
+    fail()
+
+@hookimpl
+def netinv_metrics(uow):
+    return ["no sample"]
+
+@hookimpl
+def netinv_dynamic_filters(uow, endpoint):
+    fail()
+
+@hookimpl
+def netinv_search(registry):
+    return [SearchProvider("failing", 0, fail)]
+
+@hookimpl
+def netinv_commands():
+    return {"netinv": COMMANDS}
+"""
+
+
+OBJECTS = """
+from netinv_core import hookimpl
+
+@hookimpl
+def netinv_status(uow):
+    return {"object": object()}
+"""
+
+
+@pytest.fixture
+def plugins_dir(tmp_path: Path) -> Iterator[Path]:
+    """A folder with the plugin, whose module is forgotten afterwards."""
+    folder = tmp_path / "plugins"
+    folder.mkdir()
+    (folder / "failing.py").write_text(FAILING)
+    (folder / "objects.py").write_text(OBJECTS)
+    yield folder
+    for name in ("failing", "objects"):
+        sys.modules.pop(f"{FILE_PREFIX}{name}", None)
+
+
+def test_what_a_plugin_fails_at_is_left_out(
+    engine: Engine, plugins_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    api = Service(engine, {"netinv.plugins_dir": str(plugins_dir)}).api
+    assert api.get("/api/status/")["broken-packages"] == {}
+    assert b"netinv_info" in api.send("GET", "/metrics", status=200).body
+    assert api.get("/api/search/", {"q": "10.0.0.1"})["query"] == "10.0.0.1"
+    assert list(api.get("/api/tenancy/tenants/", {"unknown": "x"}, status=400)) == ["unknown"]
+    failed = [
+        record.getMessage() for record in caplog.records if "of the package failing failed" in record.getMessage()
+    ]
+    assert any("netinv_status of the package objects failed" in record.getMessage() for record in caplog.records)
+    for part in ("netinv_status", "netinv_metrics", "netinv_dynamic_filters", "the recogniser failing"):
+        assert any(message.startswith(f"{part} of the package") for message in failed)
+
+
+def test_the_other_commands_run(plugins_dir: Path, tmp_path: Path) -> None:
+    ini = tmp_path / "netinv.ini"
+    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.plugins_dir = {plugins_dir}\n")
+    listed = CliRunner().invoke(cli, ["--help"], env={"NETINV_INI": str(ini)})
+    assert listed.stderr.count("the commands of the package failing are left out: NameError") == 1
+    assert "webhooks" in listed.stdout
+    for words in (["webhooks", "--help"], ["import", "--help"]):
+        assert CliRunner().invoke(cli, ["-c", str(ini), *words]).exit_code == 0
