@@ -8,12 +8,12 @@ pytest_plugins = [
     "netinv_testing.plugin",
     "netinv_web.testing.fixtures",
     "tests.support.agents",
-    "tests.support.database_shares",
     "tests.support.fixtures",
     "tests.support.chromium",
     "tests.support.inputs",
     "tests.support.log_lines",
     "tests.support.network_fixtures",
+    "tests.support.night",
     "tests.support.order",
     "tests.support.selection",
 ]

@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import socket
 import uuid
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ SERVER = os.environ.get("NETINV_TEST_DATABASE", "")
 DIALECT = make_url(SERVER).get_backend_name() if SERVER else "sqlite"
 # Settings of MariaDB with which neither commits nor new tables wait for the disk.
 UNSYNCED = {"innodb_flush_log_at_trx_commit": 0, "sync_frm": 0}
+RUN_LOCKS = [f"netinv_tests_{number}" for number in range(8)]  # each run on MariaDB holds one
+PREFIX = "netinv_test_"  # of the names of databases; then the process that made them
 # PostgreSQL writes all changed pages to the disk before it drops a database, which takes seconds. Of several that are
 # dropped in a row, the first alone takes long.
 UNUSED = 20
@@ -39,20 +43,31 @@ def migrate(engine: Engine) -> None:
 def unsynced_commits() -> Iterator[None]:
     """MariaDB writes its log to the disk once a second instead of at each commit while the block runs.
 
-    The settings are those of the server. Of several runs at the same time the one that has the lock sets them, and sets
-    them back at its end; a user who may not set them waits for the disk.
+    The settings are those of the server. The last of several runs at the same time sets them back, and the first run
+    after one that was killed sets them to their defaults at its end. A user who may not set them waits for the disk.
     """
     server = engine_from(SERVER, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
     with server.connect() as connection:
-        if not connection.execute(sa.text("SELECT GET_LOCK('netinv_tests_unsynced', 0)")).scalar():
-            yield
-            return
+        own = next((lock for lock in RUN_LOCKS if _lock(connection, lock)), None)
         before = {name: connection.execute(sa.text(f"SELECT @@GLOBAL.{name}")).scalar() for name in UNSYNCED}
+        _set_global(connection, UNSYNCED)
         try:
-            _set_global(connection, UNSYNCED)
             yield
         finally:
-            _set_global(connection, before)
+            others = sum(
+                connection.scalar(sa.text("SELECT IS_USED_LOCK(:lock)"), {"lock": lock}) is not None
+                for lock in RUN_LOCKS
+            )
+            if others == (own is not None):
+                _set_global(
+                    connection,
+                    {name: "DEFAULT" if before[name] == value else before[name] for name, value in UNSYNCED.items()},
+                )
+
+
+def _lock(connection: sa.Connection, lock: str) -> bool:
+    """Takes a lock for as long as the connection lives, unless another connection has it."""
+    return bool(connection.scalar(sa.text("SELECT GET_LOCK(:lock, 0)"), {"lock": lock}))
 
 
 def _set_global(connection: sa.Connection, settings: Mapping[str, Any]) -> None:
@@ -60,6 +75,53 @@ def _set_global(connection: sa.Connection, settings: Mapping[str, Any]) -> None:
     with contextlib.suppress(sa.exc.DBAPIError):
         for name, value in settings.items():
             connection.execute(sa.text(f"SET GLOBAL {name} = {value}"))
+
+
+def process_mark(pid: int) -> str:
+    """The host, the id and the start time of a process, which no other process has; empty when the process is gone.
+
+    Where the system has no ``/proc``, the start time is 0.
+    """
+    started = "0"
+    if Path("/proc/self/stat").exists():
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return ""
+        if fields[0] == "Z":
+            return ""
+        started = fields[19]
+    else:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return ""
+        except PermissionError:
+            pass
+    return f"{zlib.crc32(socket.gethostname().encode()):08x}_{pid}_{started}"
+
+
+def is_abandoned(database: str) -> bool:
+    """Tells if a database was made by a process of this machine that is gone."""
+    host, *numbers = database.removeprefix(PREFIX).split("_")
+    if not database.startswith(PREFIX) or len(numbers) != 3 or not numbers[0].isdecimal():
+        return False
+    own = process_mark(os.getpid()).partition("_")[0]
+    return host == own and process_mark(int(numbers[0])) != f"{host}_{numbers[0]}_{numbers[1]}"
+
+
+def drop_abandoned() -> list[str]:
+    """Drops the databases on the server that processes of killed runs left; returns their names."""
+    names = {
+        "postgresql": "SELECT datname FROM pg_database",
+        "mysql": "SELECT schema_name FROM information_schema.schemata",
+    }
+    server = engine_from(SERVER, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with server.connect() as connection:
+        found = [name for name in connection.scalars(sa.text(names[DIALECT])) if is_abandoned(name)]
+        for name in found:
+            _drop(connection, name)
+    return found
 
 
 @contextlib.contextmanager
@@ -98,7 +160,7 @@ def _database(folder: Path, template: str = "") -> Iterator[Engine]:
         yield engine
         engine.dispose()
         return
-    name = f"netinv_test_{uuid.uuid4().hex[:12]}"
+    name = f"{PREFIX}{process_mark(os.getpid())}_{uuid.uuid4().hex[:8]}"
     server = engine_from(SERVER, isolation_level="AUTOCOMMIT")
     copied = f" TEMPLATE {template}" if template and DIALECT == "postgresql" else ""
     with server.connect() as connection:
@@ -120,11 +182,15 @@ def drop_unused() -> None:
     """Drops the databases that nothing uses any more."""
     if not _unused:
         return
-    force = " WITH (FORCE)" if DIALECT == "postgresql" else ""  # a process that ends may still be connected
     server = engine_from(SERVER, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
     with server.connect() as connection:
         while _unused:
-            connection.execute(sa.text(f"DROP DATABASE {_unused.pop()}{force}"))
+            _drop(connection, _unused.pop())
+
+
+def _drop(connection: sa.Connection, name: str) -> None:
+    force = " WITH (FORCE)" if DIALECT == "postgresql" else ""  # a process that ends may still be connected
+    connection.execute(sa.text(f"DROP DATABASE IF EXISTS {name}{force}"))
 
 
 def _copy_tables(template: str, engine: Engine) -> None:

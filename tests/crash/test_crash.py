@@ -14,13 +14,16 @@ from typing import Any
 import pytest
 import requests
 
-from tests.support.crash.installation import ExpectedEvents, Installation, until
+from tests.support.crash.installation import PATIENT, ExpectedEvents, Installation, until
 from tests.support.databases import migrated_database, new_queue_url
 from tests.support.receivers import Received, Receiver
+from tests.support.servers import free_port
 
 pytestmark = pytest.mark.crash
 TENANTS = "/api/tenancy/tenants/"
 TENANT = "tenancy.tenant"
+IMPATIENT = 4  # seconds to wait for a receiver; the leases of a killed worker last a little more than twice as long
+impatient = pytest.mark.parametrize("installation", [IMPATIENT], indirect=True, ids=["impatient"])
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +35,11 @@ def database(tmp_path_factory: pytest.TempPathFactory, database_template: str) -
 
 
 @pytest.fixture
-def installation(database: tuple[Any, Path]) -> Iterator[Installation]:
+def installation(request: pytest.FixtureRequest, database: tuple[Any, Path]) -> Iterator[Installation]:
     """An installation without processes, and without webhooks of other tests."""
     engine, folder = database
     queue = new_queue_url(folder)
-    with Installation(engine, folder, queue) as found:
+    with Installation(engine, folder, queue, timeout=getattr(request, "param", PATIENT)) as found:
         yield found
         for hook in found.inside.api.get("/api/extras/webhooks/", {"limit": 0})["results"]:
             found.inside.api.delete(f"/api/extras/webhooks/{hook['id']}/")
@@ -74,6 +77,7 @@ def test_a_service_killed_between_the_commit_and_the_word_to_the_worker(installa
         expected.check("service killed after COMMIT", receiver.received)
 
 
+@impatient
 @pytest.mark.parametrize("fault", ["before-send", "before-record"])
 def test_a_worker_killed_on_the_way(installation: Installation, fault: str) -> None:
     """Between claim and send, and between the receiver's answer and its recording: what was in hand is sent when its
@@ -105,7 +109,7 @@ def test_a_queue_that_forgets_everything(installation: Installation) -> None:
 
 def test_a_receiver_that_is_down_and_comes_back(installation: Installation) -> None:
     """Retries go on while it is down; later changes of an object wait for the earlier ones."""
-    with Receiver() as receiver:
+    with Receiver(port=free_port()) as receiver:
         pass
     installation.service()
     installation.worker()
@@ -124,7 +128,7 @@ def test_a_receiver_that_is_down_and_comes_back(installation: Installation) -> N
 
 def slow(handler: Any, request: Received) -> None:
     """Longer than anybody waits."""
-    time.sleep(1.5)
+    time.sleep(IMPATIENT + 1)
 
 
 def garbage(handler: Any, request: Received) -> None:
@@ -143,6 +147,7 @@ def cut(handler: Any, request: Received) -> None:
 BROKEN: dict[str, Any] = {"500": 500, "301": 301, "slow": slow, "garbage": garbage, "cut": cut}
 
 
+@impatient
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_receiver_gets_its_messages_when_it_is_mended(installation: Installation, kind: str) -> None:
     """It is told again by hand; a good receiver beside it is not held up."""

@@ -15,6 +15,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from tests.support.servers import free_port
+
 ADDRESS = "127.0.0.1"
 SUFFIX = "dc=example,dc=com"
 PEOPLE, GROUPS = f"ou=people,{SUFFIX}", f"ou=groups,{SUFFIX}"
@@ -84,9 +86,7 @@ class Directory:
         (folder / "data").mkdir()
         values = {"folder": folder, "suffix": SUFFIX, "service": SERVICE, "password": SERVICE_PASSWORD}
         (folder / "slapd.conf").write_text(CONFIGURATION.format(**values))
-        with socket.socket() as sock:
-            sock.bind((ADDRESS, 0))
-            self.port: int = sock.getsockname()[1]
+        self.port = free_port()
         self.url = f"ldap://{ADDRESS}:{self.port}"
         command = [SLAPD, "-d", "0", "-h", self.url, "-f", str(folder / "slapd.conf")]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from sqlalchemy.engine import Engine
 from netinv_testing import Service, Unique
 from tests.support import REPOSITORY
 from tests.support.http_server import served
+from tests.support.servers import free_port
 
 pytestmark = [pytest.mark.directory, pytest.mark.any_database]
 LIBRARIES = os.environ.get("NETINV_TEST_PROVIDER", str(REPOSITORY / ".venv" / "provider"))
@@ -29,13 +29,6 @@ PASSWORD = "correct horse battery staple"
 USERS = ["ada", "bob", "eve"]
 REFUSED = "did not confirm your identity"
 DOWN = "cannot be reached"
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
 
 
 class Provider:

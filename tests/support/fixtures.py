@@ -18,7 +18,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.auth import crypto
 from netinv_testing import Service
-from tests.support.databases import DIALECT, drop_unused, migrated_database, unsynced_commits
+from tests.support.databases import DIALECT, SERVER, drop_abandoned, drop_unused, migrated_database, unsynced_commits
 from tests.support.jobs import JOBS, fork_server, jobs_service
 from tests.support.plugins import installation
 from tests.support.seed import seed_deliveries, seed_job_results
@@ -36,10 +36,13 @@ MAKERS = {"SERVER", "DIALECT", "empty_database", "migrated_database", "template_
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Lets the commits of the whole run on MariaDB not wait for the disk; the processes of pytest-xdist leave it to
-    the one that starts them. Drops what is left of databases at the end.
+    """Drops the databases that killed runs left. Lets the commits of the whole run on MariaDB not wait for the disk.
+    The processes of pytest-xdist leave both to the one that starts them. Drops what is left of databases at the end.
     """
-    if DIALECT == "mysql" and not hasattr(config, "workerinput"):
+    is_first = not hasattr(config, "workerinput")
+    if SERVER and is_first:
+        drop_abandoned()
+    if DIALECT == "mysql" and is_first:
         commits = contextlib.ExitStack()
         commits.enter_context(unsynced_commits())
         config.add_cleanup(commits.close)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import random
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,12 +16,30 @@ from pathlib import Path
 PATIENCE = 60.0  # seconds until a process is expected to be ready
 
 
+PORTS = range(20_000, 30_000)  # below those that Linux gives to connections and to servers that bind port 0
+_held: list[object] = []  # locked files, open until the process ends
+
+
 def free_port() -> int:
-    """A TCP port at which nothing listens."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """A TCP port at which nothing listens, and which no other test gets while this process lives.
+
+    :raises AssertionError: when all are in use
+    """
+    folder = Path(tempfile.gettempdir(), "netinv-test-ports")
+    folder.mkdir(exist_ok=True)
+    for port in random.sample(PORTS, len(PORTS)):
+        lock = (folder / str(port)).open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            continue
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            _held.append(lock)
+            return port
+        lock.close()
+    raise AssertionError("no port is free")
 
 
 @contextlib.contextmanager

@@ -24,6 +24,7 @@ from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_testing import Api, Service, Unique
+from tests.support.servers import free_port
 
 TENANTS = "/api/tenancy/tenants/"
 
@@ -31,9 +32,7 @@ TENANTS = "/api/tenancy/tenants/"
 @pytest.fixture
 def port() -> int:
     """A port of this machine on which nobody listens."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return int(bound.getsockname()[1])
+    return free_port()
 
 
 def eventually(condition: Callable[[], Any]) -> bool:

@@ -527,9 +527,9 @@ def test_nothing_is_left_open() -> None:
         one = sender()
         one.send(message(receiver.url))
         before = _open_files()
-        for _ in range(30):
+        for _ in range(300):
             one.send(message(receiver.url))
-        assert _open_files() <= before + 8
+        assert _open_files() <= before + 100  # other threads open and close files meanwhile
 
 
 def test_many_threads_share_a_sender() -> None:

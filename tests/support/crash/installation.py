@@ -24,12 +24,16 @@ from tests.support.receivers import Received, Receiver
 PROCESS = Path(__file__).with_name("process.py")
 SECRET = "for crash tests only, 32 characters"
 PATIENCE = 60.0
+PATIENT = 60  # seconds for an answer of a receiver: no good one is too slow on a busy machine
 
 
 class Installation:
-    """``service()`` and ``worker()`` start processes, ``kill`` ends one; ``api`` asks the service that runs."""
+    """``service()`` and ``worker()`` start processes, ``kill`` ends one; ``ask`` sends a request to the service that runs.
 
-    def __init__(self, engine: Engine, folder: Path, queue_url: str) -> None:
+    :param timeout: seconds that the worker waits for an answer of a receiver
+    """
+
+    def __init__(self, engine: Engine, folder: Path, queue_url: str, timeout: int = PATIENT) -> None:
         url = make_url(str(engine.url.render_as_string(hide_password=False)))
         self.settings = {
             "netinv.database_url": url.render_as_string(hide_password=False),
@@ -37,9 +41,10 @@ class Installation:
             "netinv.secret": SECRET,
             "netinv.media_root": str(folder / "media"),
             "netinv.webhook_allow": "127.0.0.0/8",
-            "netinv.webhook_connect_timeout": "1",
-            "netinv.webhook_read_timeout": "1",
-            "netinv.webhook_total_timeout": "1",
+            "netinv.webhook_connect_timeout": str(timeout),
+            "netinv.webhook_read_timeout": str(timeout),
+            "netinv.webhook_total_timeout": str(timeout),
+            "netinv.template_total_timeout": "1",  # the lease of a worker is twice the sum of both
         }
         self.queue = task_queue.queue(queue_url)
         self.queue.flush()
