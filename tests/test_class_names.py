@@ -6,6 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parent.parent
 # Protocols, which have the names of the classes that fulfil them.
 PROTOCOLS = ("netinv_core/types.py", "netinv_core/plain_types.py")
@@ -30,6 +32,7 @@ def classes() -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.night
 def test_a_name_is_that_of_one_class() -> None:
     """Two classes of one name mislead who reads a traceback, an annotation or the index of an editor."""
     homonyms = {name: paths for name, paths in classes().items() if len(paths) > 1}

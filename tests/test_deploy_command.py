@@ -20,7 +20,7 @@ from tests.support import REPOSITORY
 from tests.support.deploy_files import NGINX, certificate, ini
 from tests.support.servers import free_port, listens, running
 
-pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 HOST = "inventory.example.org"
 
 

@@ -26,7 +26,7 @@ from release.lock import RUNTIME
 from tests.support import REPOSITORY
 from tests.support.servers import free_port, listens, running
 
-pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 VERSION = (REPOSITORY / "VERSION").read_text().strip()
 DRIVERS = ("psycopg", "psycopg-binary", "pymysql", "redis")
 # What `netinv[testing]` needs beside the libraries of a service, and what builds a project.

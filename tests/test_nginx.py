@@ -24,7 +24,7 @@ from tests.support.deploy_files import NGINX, certificate
 from tests.support.images import png
 from tests.support.servers import free_port, listens, running
 
-pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 MEBIBYTE = 2**20
 SETTINGS = """
 [app:main]

@@ -24,7 +24,7 @@ from tests.support.databases import migrate
 from tests.support.postgresql import ACCOUNT, primary_server
 from tests.support.servers import free_port, listens, running
 
-pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 SERVER_CONNECTIONS = 3
 CLIENTS = 8
 REPETITIONS = 12  # psycopg would prepare a statement at its sixth execution

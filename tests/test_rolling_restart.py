@@ -24,7 +24,7 @@ from click.testing import CliRunner
 from netinv_admin.commands.cli import cli
 from tests.support.servers import free_port, listens, running
 
-pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 CLIENTS = 4
 SETTINGS = """
 [app:main]

@@ -85,6 +85,7 @@ def unbounded(modules: dict[str, ast.Module]) -> dict[tuple[str, str], str]:
     return found
 
 
+@pytest.mark.night
 def test_every_wait_names_a_time() -> None:
     """Those that do not are listed with a reason, and the list has no others."""
     found = unbounded(sources())

@@ -18,6 +18,7 @@ SENT = 1000  # requests; 500 statements are compiled for later use, and half as 
 
 @pytest.mark.slow
 @pytest.mark.any_database
+@pytest.mark.night
 def test_requests_of_endless_variety_do_not_fill_the_memory(service: Service, browser: Browser) -> None:
     """Every cache stays within its size, and those that the requests fill are full."""
     for label in ("dcim.interface", "ipam.ipaddress"):

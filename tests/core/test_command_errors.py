@@ -230,6 +230,7 @@ def test_an_unreachable_database(run: Callable[..., Result], closed_port: int, w
 
 
 @pytest.mark.parametrize("words", [ONE, ("migrate",), ("check",), ("worker",)], ids=" ".join)
+@pytest.mark.night
 def test_other_unusable_databases(
     run: Callable[..., Result], tmp_path: Path, closed_port: int, words: tuple[str, ...]
 ) -> None:

@@ -64,6 +64,7 @@ def plugins_dir(tmp_path: Path) -> Iterator[Path]:
         sys.modules.pop(f"{FILE_PREFIX}{name}", None)
 
 
+@pytest.mark.night
 def test_what_a_plugin_fails_at_is_left_out(
     engine: Engine, plugins_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -80,6 +81,7 @@ def test_what_a_plugin_fails_at_is_left_out(
         assert any(message.startswith(f"{part} of the package") for message in failed)
 
 
+@pytest.mark.night
 def test_the_other_commands_run(plugins_dir: Path, tmp_path: Path) -> None:
     ini = tmp_path / "netinv.ini"
     ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.plugins_dir = {plugins_dir}\n")

@@ -72,6 +72,7 @@ def api_of(engine: Engine, service: Service, packages: Packages, **settings: str
     return Api(make_app(engine, typed, packages=packages), service.api.token)
 
 
+@pytest.mark.night
 def test_a_feature_brings_what_it_declares_and_its_hooks(
     engine: Engine, service: Service, packages: Callable[..., Packages]
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_feature_brings_what_it_declares_and_its_hooks(
     assert tenant["greeting"] == f"hello {tenant['name']}"
 
 
+@pytest.mark.night
 def test_a_disabled_feature_is_left_out_and_its_settings_remain_known(
     engine: Engine, service: Service, packages: Callable[..., Packages]
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_module_without_a_feature_puts_its_package_in_quarantine(packages: Cal
     )
 
 
+@pytest.mark.night
 def test_the_self_check_tells_of_a_feature_that_does_not_exist(tmp_path: Path) -> None:
     ini = tmp_path / "service.ini"
     lines = ["[app:main]", "use = egg:netinv-core", f"netinv.secret = {SECRET}", "netinv.disabled_features = hello"]

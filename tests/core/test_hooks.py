@@ -352,6 +352,7 @@ def test_a_package_adds_figures_for_those_who_watch(service: Service) -> None:
 
 
 @pytest.mark.usefixtures("service")
+@pytest.mark.night
 def test_a_package_adds_commands_to_the_command_line_and_takes_none_away() -> None:
     for words in (["greet"], ["import", "greet"]):
         assert CliRunner().invoke(cli, words).output == "hello\n"
@@ -361,6 +362,7 @@ def test_a_package_adds_commands_to_the_command_line_and_takes_none_away() -> No
     assert CliRunner().invoke(cli, ["import", "nothing"]).exit_code == 2
 
 
+@pytest.mark.night
 def test_a_package_that_does_not_load_is_reported_and_the_rest_is_served(installed: Callable[[str], Service]) -> None:
     service = installed("broken")
     reason = "ImportError: no module named tomorrow (netinv_broken.py, line 3)"
@@ -374,6 +376,7 @@ def test_a_package_that_does_not_load_is_reported_and_the_rest_is_served(install
     service.api.get(TENANTS)
 
 
+@pytest.mark.night
 def test_a_package_whose_hooks_are_not_as_specified_is_left_out(installed: Callable[[str], Service]) -> None:
     """Whatever the order in which packages are found, nobody else suffers for it."""
     api = installed("ahead").api

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from sqlalchemy.engine import Engine
 
 from tests.support.databases import migrated_database
@@ -21,6 +22,7 @@ LATER = {"alembic", "graphql", "jsonschema", "mako", "pygments", "requests", "ur
 LATER |= {"click", "cryptography.hazmat", "markdown_it", "opentelemetry", "pymysql", "regex", "yaml", "zxcvbn"}
 
 
+@pytest.mark.night
 def test_a_service_starts_without_the_libraries_of_commands_and_workers(tmp_path: Path, database_template: str) -> None:
     with migrated_database(tmp_path, database_template) as engine:
         loaded = _loaded(engine, f"sqlite:///{tmp_path}/queue.sqlite")

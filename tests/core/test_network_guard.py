@@ -83,6 +83,7 @@ def test_threads_are_guarded_too(refused_connections: list[object]) -> None:
     assert refused_connections == [(DOCUMENTATION_ADDRESS, 80)]
 
 
+@pytest.mark.night
 def test_a_test_that_reaches_for_another_machine_fails(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

@@ -53,6 +53,7 @@ def test_a_package_is_left_out_whichever_of_its_hooks_fails(
 
 
 @pytest.mark.parametrize("hook", ["netinv_fields", "includes"])
+@pytest.mark.night
 def test_a_package_with_a_failing_hook_is_reported_and_the_rest_is_served(
     installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch, hook: str
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_package_with_a_failing_hook_is_reported_and_the_rest_is_served(
         ("security policy", "ConfigurationConflictError: Conflicting configuration actions"),
     ],
 )
+@pytest.mark.night
 def test_a_package_whose_views_pyramid_refuses_is_reported_and_the_rest_is_served(
     installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch, error: str, reason: str
 ) -> None:
@@ -89,6 +91,7 @@ def test_a_package_whose_views_pyramid_refuses_is_reported_and_the_rest_is_serve
     Api(service.app, None).get("/api/ipam/prefixes/", status=403)
 
 
+@pytest.mark.night
 def test_the_package_is_served_when_none_of_its_hooks_fails(
     installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +108,7 @@ def test_a_setting_that_no_package_knows_is_refused() -> None:
         read_settings({"netinv.secret": SECRET, "netinv.failing_pace": "3"})
 
 
+@pytest.mark.night
 def test_a_package_that_claims_a_setting_of_the_core_is_left_out(
     installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +128,7 @@ def plugins_dir(tmp_path: Path) -> Iterator[Path]:
         del sys.modules[name]
 
 
+@pytest.mark.night
 def test_a_plugin_is_one_file_in_the_folder_of_plugins(engine: Engine, plugins_dir: Path) -> None:
     shutil.copy(GREETING, plugins_dir)
     (plugins_dir / "_draft.py").write_text("raise ValueError('not a plugin')")
@@ -151,6 +156,7 @@ REASONS = {
 }
 
 
+@pytest.mark.night
 def test_files_that_fail_are_left_out_and_the_rest_is_served(engine: Engine, plugins_dir: Path) -> None:
     shutil.copy(GREETING, plugins_dir)
     for name, code in FAILING_FILES.items():
@@ -180,6 +186,7 @@ def netinv_app():
 """
 
 
+@pytest.mark.night
 def test_of_two_plugins_with_one_action_the_first_is_served(engine: Engine, plugins_dir: Path) -> None:
     for name in ("first", "second"):
         (plugins_dir / f"{name}.py").write_text(ACTION.format(name=name))

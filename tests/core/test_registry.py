@@ -47,6 +47,7 @@ def test_the_attributes_of_a_resource_of_a_running_service_are_immutable(service
         assert not hasattr(values, "__setitem__")
 
 
+@pytest.mark.night
 def test_a_registry_is_freed_with_its_application(engine: Engine) -> None:
     service = Service(engine)
     service.api.get(TENANTS, query={"limit": 1})

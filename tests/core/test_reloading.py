@@ -24,7 +24,7 @@ from tests.support import REPOSITORY
 from tests.support.databases import migrated_database
 from tests.support.servers import PATIENCE, free_port, listens, running
 
-pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 INI = """
 [app:main]
 use = egg:netinv-core

@@ -60,6 +60,7 @@ def test_a_path_may_be_that_of_the_api(rules: Callable[..., Result]) -> None:
     assert rules("/api/dcim/devices/").output == rules("dcim.device").output
 
 
+@pytest.mark.night
 def test_without_a_resource_all_are_listed(rules: Callable[..., Result]) -> None:
     output = rules().output
     assert rules("dcim.device").output in output

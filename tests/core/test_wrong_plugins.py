@@ -17,7 +17,7 @@ from netinv_core.models.base import Base
 from netinv_core.packages import FILE_PREFIX
 from netinv_testing import Service
 
-pytestmark = pytest.mark.any_database
+pytestmark = [pytest.mark.any_database, pytest.mark.night]
 SECRET = "of more than thirty-two characters"
 PAGES = ("/api/", "/api/status/", "/api/dcim/", "/api/dcim/sites/", "/api/search/?q=x", "/api/docs/?format=openapi")
 HEAD = """
@@ -315,6 +315,7 @@ def test_nothing_else_is_left_out(wrong_service: Service, broken: dict[str, str]
     assert {item["name"]: item["reason"] for item in listed if item["status"] == "broken"} == broken
 
 
+@pytest.mark.night
 def test_the_rest_is_served(wrong_service: Service) -> None:
     """Lists, objects, searches, pages and writes of the applications, and the plugin that is in order."""
     api, name = wrong_service.api, wrong_service.unique()
@@ -327,6 +328,7 @@ def test_the_rest_is_served(wrong_service: Service) -> None:
     api.delete(site["url"])
 
 
+@pytest.mark.night
 def test_the_self_check_names_them(wrong_service: Service, folder: Path, tmp_path: Path) -> None:
     """One of each step of the start: while packages load, declare, and add views, and when the tables are compared."""
     ini, url = tmp_path / "netinv.ini", wrong_service.engine.url.render_as_string(hide_password=False)

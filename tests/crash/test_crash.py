@@ -199,6 +199,7 @@ def test_two_workers_at_once_keep_the_order_of_each_object(installation: Install
         both.check("two workers", receiver.received)
 
 
+@pytest.mark.night
 def test_ten_thousand_changes_in_one_request(installation: Installation) -> None:
     with Receiver() as receiver:
         installation.hook(receiver, TENANT)

@@ -11,7 +11,7 @@ from tests.support.cabling_fixtures import Plant
 from tests.support.crash.installation import Installation
 from tests.support.databases import migrated_database, new_queue_url
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.crash, pytest.mark.night]
 MEMORY = 1 << 30  # bytes of address space beyond what the service has when it starts
 PORTS, DEVICES, CONTEXT = 58, 400, 4_000_000
 CHANGES, TEXT = 80, 8_000_000  # their states are stored compressed

@@ -11,7 +11,7 @@ from tests.support.crash.installation import Installation
 from tests.support.databases import migrated_database, new_queue_url
 from tests.support.receivers import Received, Receiver
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.crash, pytest.mark.night]
 MEMORY = 5 << 28  # bytes of address space beyond what the worker has when it starts
 SITES, TEXT = 10, 8_000_000  # the states of the changes are stored compressed
 WEBHOOKS = 6

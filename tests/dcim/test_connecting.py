@@ -92,6 +92,7 @@ def test_ports_that_do_not_fit_say_why(browser: Browser, api: Api, plant: Plant)
     assert page.html.select_one(f'input[value="{text(panel.rear)}"][name="b"]').has_attr("disabled")
 
 
+@pytest.mark.night
 def test_what_the_page_offers_is_what_the_write_path_takes(browser: Browser, api: Api, plant: Plant) -> None:
     panel = plant.panel(12)
     ends = [plant.end(label) for label in ("dcim.consoleport", "dcim.consoleserverport", "dcim.poweroutlet")]

@@ -112,6 +112,7 @@ def test_unknown_types_become_other_and_the_original_is_kept(library: Library, r
 
 @pytest.mark.slow
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="needs the published library")
+@pytest.mark.night
 def test_the_published_library_imports_whole_and_changes_nothing_again(run: Any, api: Api) -> None:
     output = run(PUBLIC)
     assert "refused" not in output and "the library has no such file" not in output

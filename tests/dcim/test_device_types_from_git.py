@@ -92,6 +92,7 @@ def test_a_sync_imports_types_with_components_and_pictures_and_a_second_changes_
     assert service.api.get(CHANGES, {"limit": 1})["count"] == recorded
 
 
+@pytest.mark.night
 def test_a_newer_commit_updates_what_changed_and_names_the_components_that_stay(
     service: Service, remote: Remote, add: Any, synced: Any, maker: str
 ) -> None:
@@ -237,6 +238,7 @@ def test_pictures_beyond_the_size_of_a_fetch_are_left_out_and_the_types_imported
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_pictures_larger_than_the_memory_of_a_sync_are_imported(
     service: Service, remote: Remote, add: Any, synced: Any, maker: str
 ) -> None:

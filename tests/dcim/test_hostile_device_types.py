@@ -98,6 +98,7 @@ REFUSED: Mapping[str, tuple[Callable[[], Files], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.night
 def test_an_upload_that_is_made_to_break_is_refused_with_the_reason(browser: Browser, case: str) -> None:
     make, reason = REFUSED[case]
     page = upload(browser, make())
@@ -127,6 +128,7 @@ def test_a_file_that_is_made_to_break_is_refused_beside_others(browser: Browser,
     assert page.status_int == 200 and reason in page.words and "device type1 refused, 1 created" in page.words
 
 
+@pytest.mark.night
 def test_names_of_values_without_a_field_are_kept_up_to_a_number(browser: Browser) -> None:
     page = upload(browser, {"a.yaml": TYPE + b"".join(b"k%d: 1\n" % number for number in range(60_000))})
     assert (

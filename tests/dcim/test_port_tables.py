@@ -155,6 +155,7 @@ def test_columns_without_values_are_folded_unless_asked_for(browser: Browser, pl
     assert {"Label", "Addresses"} <= {cell.get_text(strip=True) for cell in asked.select("thead th")}
 
 
+@pytest.mark.night
 def test_a_column_that_says_yes_everywhere_is_folded(browser: Browser, plant: Plant, device: str) -> None:
     ports = [plant.end(device=device, name=name) for name in ("eth0", "eth1")]
     page = browser.get(f"/dcim/devices/{device}/interfaces/")

@@ -178,6 +178,7 @@ def test_a_panel_is_at_a_location_of_its_site_that_takes_panels(
     }
 
 
+@pytest.mark.night
 def test_panels_move_with_their_rack_group(api: Api, make: Any, make_place: Any, site: Any, elsewhere: Any) -> None:
     group = make(GROUPS, site=site["id"])
     below = make(GROUPS, site=site["id"], parent=group["id"])

@@ -68,6 +68,7 @@ def test_applying_makes_all_moves_with_one_undo(browser: Browser, api: Api, room
     assert placed(api, one) == (first["id"], 1, "front")
 
 
+@pytest.mark.night
 def test_a_refused_move_says_why_and_the_others_are_shown(browser: Browser, api: Api, room: Room) -> None:
     rack = room.rack(10)
     one, two, three = room.device(rack, 1), room.device(rack, 2), room.device(rack, 3)
@@ -116,6 +117,7 @@ def test_the_form_of_the_chosen_device_adds_a_move(browser: Browser, room: Room)
     assert drawn(form.submit(status=303).follow()) == {}
 
 
+@pytest.mark.night
 def test_the_form_of_the_chosen_device_begins_with_its_place(browser: Browser, room: Room) -> None:
     room.rack()
     rack, other = room.rack(), room.rack()
@@ -185,6 +187,7 @@ def test_planning_takes_the_permission_to_change_devices(
     assert placed(api, device) == (rack["id"], 1, "front")
 
 
+@pytest.mark.night
 def test_statements_do_not_grow_with_the_moves(service: Service, browser: Browser, room: Room) -> None:
     rack = room.rack(40)
     devices = [room.device(rack, unit) for unit in range(1, 9)]
@@ -198,6 +201,7 @@ def test_statements_do_not_grow_with_the_moves(service: Service, browser: Browse
     assert counts[0] == counts[1] <= MAX_STATEMENTS
 
 
+@pytest.mark.night
 def test_a_rack_leads_to_its_planner(browser: Browser, room: Room) -> None:
     rack = room.rack()
     (path,) = [path for path in browser.get(f"/dcim/racks/{rack['id']}/").links() if "_plan=1" in path]

@@ -129,6 +129,7 @@ def test_power_does_not_lead_through_panels(browser: Browser, plant: Plant) -> N
     assert why[panel.fronts[0].id] == "no cable leads from a power port to a front port"
 
 
+@pytest.mark.night
 def test_an_end_moves_to_another_port_of_its_device_or_of_another(browser: Browser, api: Api, plant: Plant) -> None:
     a, b, device = plant.end(), plant.end(), plant.device()
     near, far = plant.end(device=api.get(a.path)["device"]["id"]), plant.end(device=device)
@@ -146,6 +147,7 @@ def test_an_end_moves_to_another_port_of_its_device_or_of_another(browser: Brows
     assert api.get(f"{CABLES}{moved}/")["label"] == "A-1"
 
 
+@pytest.mark.night
 def test_ends_of_many_cables_move_to_another_device(browser: Browser, api: Api, plant: Plant) -> None:
     old, new = plant.device(), plant.device()
     ends, others = plant.ends("dcim.interface", 3, old), plant.ends("dcim.interface", 3)
@@ -256,6 +258,7 @@ def test_nothing_is_done_without_cables_or_permission(
     assert UUID(peer(api, a)) == UUID(b.id)
 
 
+@pytest.mark.night
 def test_statements_do_not_grow_with_the_cables(service: Service, browser: Browser, plant: Plant) -> None:
     def cost(count: int, path: str) -> list[int]:
         old, new = plant.device(), plant.device()

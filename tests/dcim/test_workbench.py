@@ -60,6 +60,7 @@ def peer(api: Api, end: End) -> Any:
     return shown and shown["id"]
 
 
+@pytest.mark.night
 def test_devices_are_added_to_sides_by_name(browser: Browser, api: Api, plant: Plant) -> None:
     bench = Bench(plant, 2)
     names = [api.get(f"/api/dcim/devices/{device}/")["name"] for device in bench.devices]
@@ -161,6 +162,7 @@ def test_panels_are_connected_rear_to_rear(browser: Browser, api: Api, plant: Pl
     assert peer(api, one.rear) == two.rear.id
 
 
+@pytest.mark.night
 def test_selected_cables_are_disconnected_after_a_look(browser: Browser, api: Api, plant: Plant) -> None:
     bench = Bench(plant, 2)
     plant.cables(*zip(bench.left, bench.right, strict=True))

@@ -26,7 +26,7 @@ from netinv_web.testing import Browser
 from tests.support.databases import migrated_database
 from tests.support.jobs import logs, result, work
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.night]
 COMPONENTS = (
     "interfaces", "power-ports", "power-outlets", "console-ports", "console-server-ports", "front-ports", "rear-ports",
 )  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from netinv_core.registry import Registry
 from netinv_extras.statuses import known_slugs
 from netinv_testing import Api, Service
@@ -22,6 +24,7 @@ def with_status(registry: Registry) -> list[str]:
     return sorted(label for label, endpoint in registry.endpoints.items() if "status_id" in endpoint.table.c)
 
 
+@pytest.mark.night
 def test_a_status_keeps_the_types_of_its_objects(service: Service, api: Api, unique: Any) -> None:
     labels = with_status(service.registry)
     status = api.post(STATUSES, {"name": unique(), "content_types": labels})
@@ -56,6 +59,7 @@ def test_location_types_keep_the_types_of_what_is_at_their_locations(
         assert api.patch(kind["url"], {"content_types": others}, status=400) == refusal(label)
 
 
+@pytest.mark.night
 def test_statuses_that_rules_know_keep_their_slug(service: Service, api: Api, unique: Any) -> None:
     known = known_slugs(service.registry)
     assert {"active", "connected", "container", "slaac"} <= known

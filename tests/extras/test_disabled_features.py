@@ -21,7 +21,7 @@ from netinv_testing.cases import Case
 from netinv_web.testing import Browser
 from tests.support import REPOSITORY
 
-pytestmark = pytest.mark.any_database
+pytestmark = [pytest.mark.any_database, pytest.mark.night]
 APPS: dict[str, App] = {app.name: app for app in apps_of(discover()[0]).values()}
 FEATURES: dict[str, Feature] = {
     name: feature_of(module) for app in APPS.values() for name, module in app.modules().items()
@@ -77,6 +77,7 @@ def test_those_that_others_need_are_few() -> None:
     }
 
 
+@pytest.mark.night
 def test_every_other_resource_is_listed_and_shown(service: Service, reduced: tuple[Service, str, Feature]) -> None:
     without, name, feature = reduced
     assert set(service.registry.endpoints) - set(without.registry.endpoints) == labels_of(name, feature)
@@ -115,6 +116,7 @@ def test_a_device_is_created_changed_and_deleted(reduced: tuple[Service, str, Fe
     without.api.delete(f"{DEVICES}{device['id']}/")
 
 
+@pytest.mark.night
 def test_pages_are_shown_without_its_menu_entries_and_tabs(
     service: Service, reduced: tuple[Service, str, Feature]
 ) -> None:

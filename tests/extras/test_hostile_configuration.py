@@ -40,6 +40,7 @@ def showing(service: Service, item: Any, *columns: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["text", "url", "json", "markdown"])
+@pytest.mark.night
 def test_every_value_of_a_custom_field_is_shown(service: Service, made: Any, unique: Unique, kind: str) -> None:
     browser, slug = Browser(service, service.admin), unique().replace("-", "_")
     field = {"label": slug, "slug": slug, "type": kind, "content_types": [LABEL]}

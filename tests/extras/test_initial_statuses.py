@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from netinv_admin import migrate
@@ -24,6 +25,7 @@ def applying(engine: sa.Engine) -> dict[str, set[str]]:
     return names
 
 
+@pytest.mark.night
 def test_every_model_with_a_status_has_those_that_its_column_names(tmp_path: Path, database_template: str) -> None:
     with migrated_database(tmp_path, database_template) as engine:
         endpoints = Service(engine).registry.endpoints
@@ -36,6 +38,7 @@ def test_every_model_with_a_status_has_those_that_its_column_names(tmp_path: Pat
         assert applying(engine) == declared
 
 
+@pytest.mark.night
 def test_a_model_that_is_new_to_the_database_gets_its_statuses_and_others_keep_theirs(
     tmp_path: Path, database_template: str
 ) -> None:

@@ -139,6 +139,7 @@ def _primary(api: Api, device: str, text: str) -> str:
     return key
 
 
+@pytest.mark.night
 def test_every_order_by_an_address_begins_with_its_family(service: Service) -> None:
     """Of all lists: the usual order, each name, and each name of what references lead to."""
     found = set()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from netinv_testing import Api, Unique
 
 VLANS, GROUPS = "/api/ipam/vlans/", "/api/ipam/vlan-groups/"
@@ -22,6 +24,7 @@ def test_numbers_without_a_vlan_are_free(api: Api, unique: Unique) -> None:
     assert len(api.get(path, {"limit": 0})) == 1000
 
 
+@pytest.mark.night
 def test_the_last_number_is_4094(api: Api, unique: Unique) -> None:
     path = group_with(api, unique, *range(1, 1001))
     assert api.get(path, {"limit": 1}) == [{"vid": 1001}]

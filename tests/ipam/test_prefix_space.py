@@ -150,6 +150,7 @@ def test_restricted_users_see_hidden_blocks_and_addresses_as_taken(service: Serv
     assert "10.70.5.9: taken" in areas(whole(reader, small), "grid")
 
 
+@pytest.mark.night
 def test_the_number_of_statements_does_not_grow(service: Service, browser: Browser, api: Api, vrf: str) -> None:
     container, small = prefix_of(api, vrf, "10.70.0.0/16", "container"), prefix_of(api, vrf, "10.70.5.0/24")
     hosts(api, vrf, "10.70.5.9/24")

@@ -64,6 +64,7 @@ def test_links_open_and_close_a_level(browser: Browser, api: Api, vrf: str) -> N
     assert str(toggle["href"]) == f"{PATH}?vrf={vrf}#p-{container}"
 
 
+@pytest.mark.night
 def test_a_gap_leads_to_the_form_of_a_prefix(browser: Browser, api: Api, vrf: str) -> None:
     container = prefix_of(api, vrf, "10.80.0.0/16", "container")
     page = browser.get(PATH, {"vrf": vrf, "open": container})
@@ -94,6 +95,7 @@ def test_prefixes_with_one_network_are_all_there(browser: Browser, api: Api, vrf
     assert rows(browser, vrf).count("10.82.0.0/24") == 2
 
 
+@pytest.mark.night
 def test_restricted_users_see_neither_hidden_prefixes_nor_them_as_free(service: Service, api: Api, vrf: str) -> None:
     container = prefix_of(api, vrf, "10.80.0.0/16", "container")
     hidden = prefix_of(api, vrf, "10.80.0.0/17", "container")
@@ -105,6 +107,7 @@ def test_restricted_users_see_neither_hidden_prefixes_nor_them_as_free(service: 
     assert not reader.get(PATH, {"vrf": vrf, "open": container}).html.select("tr.gap a")
 
 
+@pytest.mark.night
 def test_the_number_of_statements_does_not_grow(service: Service, browser: Browser, api: Api, vrf: str) -> None:
     def statements(*opened: str) -> int:
         rows(browser, vrf, *opened)
@@ -119,6 +122,7 @@ def test_the_number_of_statements_does_not_grow(service: Service, browser: Brows
     assert statements(*keys[:1]) == statements(*keys) <= MAX_STATEMENTS
 
 
+@pytest.mark.night
 def test_a_level_of_many_prefixes_takes_one_statement_more_for_eight_times_as_many(
     service: Service, browser: Browser, api: Api, vrf: str
 ) -> None:

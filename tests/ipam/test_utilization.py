@@ -202,6 +202,7 @@ def test_pages_have_bars_in_lists_and_on_the_page_of_a_prefix(browser: Browser, 
     assert page.html.select_one('th[aria-sort="descending"]').get_text(strip=True).startswith("Utilization")
 
 
+@pytest.mark.night
 def test_the_thresholds_of_bars_are_settings(service: Service, api: Api, vrf: str) -> None:
     prefix = prefix_of(api, vrf, "10.60.0.0/29")
     user = service.user(("view", "ipam.prefix"), password=PASSWORD)

@@ -43,6 +43,7 @@ def network_of(block: Block, version: int) -> Any:
 
 
 @given(ranges, st.lists(ranges, max_size=12))
+@pytest.mark.night
 def test_gaps_are_the_addresses_that_no_range_takes(bounds: Range, taken: list[Range]) -> None:
     assert list(gaps(bounds, iter(sorted(taken)))) == runs(as_set([bounds]) - as_set(taken))
 
@@ -172,6 +173,7 @@ events = st.lists(
 @pytest.mark.parametrize(("length", "action", "path"), [(32, "ips", ADDRESSES), (31, "prefixes", PREFIXES)])
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(happens=events)
+@pytest.mark.night
 def test_a_remembered_run_hides_nothing_that_left_it(
     monkeypatch: pytest.MonkeyPatch,
     api: Api,

@@ -148,6 +148,7 @@ def draw_pairs(draw: Any, site: Site, ends: list[End]) -> list[tuple[End, End]]:
 
 @settings(max_examples=8)
 @given(st.data())
+@pytest.mark.night
 def test_paths_lead_where_a_walk_from_end_to_end_does(site: Site, data: st.DataObject) -> None:
     site.remove(site.all_cables())
     for _ in range(2):

@@ -8,6 +8,7 @@ import types
 import uuid
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -102,7 +103,7 @@ class Transaction(RuleBasedStateMachine):
         assert found == {key: effect for key, effect in effects.items() if effect is not None}
 
 
-TestTransaction = Transaction.TestCase
+TestTransaction = pytest.mark.night(Transaction.TestCase)
 TestTransaction.settings = settings(max_examples=100, stateful_step_count=20)
 
 

@@ -80,6 +80,7 @@ def text_of(row: Row, name: str) -> str | None:
 @example("latitude", "endswith", "0")
 @example("last_updated", "contains", "T")
 @example("last_updated", "endswith", "Z")
+@pytest.mark.night
 def test_values_are_compared_as_their_text(
     service: Service, sites: Rows, limited: Callable[[Any], Api], name: str, lookup: str, data: Any
 ) -> None:

@@ -112,6 +112,7 @@ def test_the_next_time_is_the_first_minute_at_which_all_fields_hold(
 
 
 @given(lines(), moments)
+@pytest.mark.night
 def test_times_follow_each_other(line: tuple[str, list[set[int]]], moment: datetime.datetime) -> None:
     assume(evaluated(line[1], moment) is not None)
     crontab = Crontab(line[0])

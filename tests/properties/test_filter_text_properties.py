@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ PARAMETERS = st.dictionaries(st.builds(str.__add__, NAMES, SUFFIXES), VALUES, ma
 
 
 @given(PARAMETERS, st.one_of(st.none(), st.text(min_size=1)))
+@pytest.mark.night
 def test_written_filters_are_read_back(parameters: dict[str, list[str]], search: str | None) -> None:
     """Names, lookups, and values of any characters survive."""
     filters = [*parameters.items(), *([("q", [search])] if search else [])]

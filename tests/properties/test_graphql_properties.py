@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ FRAGMENTS = (
 @example("{ " + " ".join(f"a{n}: devices {{ name }}" for n in range(600)) + " }", "")
 @example("{" * 5000, "")
 @example("[" * 5000, "")
+@pytest.mark.night
 def test_a_query_of_any_shape_is_answered(service: Service, selection: str, fragment: str) -> None:
     head = "query ($v: ID) " if "$v" in selection else ""
     check(service, f"{head}{selection} {fragment if '...F' in selection else ''}")

@@ -51,6 +51,7 @@ def ranges(draw: st.DrawFn) -> Range:
 @given(st.lists(ranges(), min_size=1, max_size=4), spaces)
 @example([Range("application/json;q=0", JSON, 0.0, None)], "")
 @example([Range("application/json;q=0.", JSON, 0.0, None)], "")
+@pytest.mark.night
 def test_the_best_media_type_that_is_offered_is_chosen(service: Service, accepted: list[Range], space: str) -> None:
     header = f"{space},{space}".join(item.written for item in accepted)
     wanted = [
@@ -130,6 +131,7 @@ def is_apart(boundary: str, members: dict[str, str]) -> bool:
 @settings(max_examples=40)
 @given(texts, texts, st.integers(0, 3), st.booleans(), boundaries, st.data())
 @example("[x]", "{", 1, True, "limit", None)
+@pytest.mark.night
 def test_a_form_is_taken_as_the_same_object_in_json(
     service: Service, maker: str, number: str, comments: str, height: int, deep: bool, boundary: str, data: Any
 ) -> None:

@@ -229,6 +229,7 @@ def check(service: Service, population: Population, about_changes: set[tuple[str
 
 @settings(max_examples=6, phases=PHASES)
 @given(moves=MOVES)
+@pytest.mark.night
 def test_accepted_changes_leave_valid_objects(
     service: Service, population: Population, about_changes: set[tuple[str, int]], moves: Moves
 ) -> None:
@@ -238,6 +239,7 @@ def test_accepted_changes_leave_valid_objects(
 @pytest.mark.slow
 @settings(max_examples=40, phases=PHASES)
 @given(moves=MOVES)
+@pytest.mark.night
 def test_many_accepted_changes_leave_valid_objects(
     service: Service, population: Population, about_changes: set[tuple[str, int]], moves: Moves
 ) -> None:

@@ -117,6 +117,7 @@ GRANTS = st.fixed_dictionaries(
 
 @settings(max_examples=25)
 @given(grants=GRANTS)
+@pytest.mark.night
 def test_objects_about_others_are_visible_where_these_are(service: Service, world: World, grants: Grants) -> None:
     permissions: list[Any] = [("view", "users.token")]
     for label, numbers in grants.items():

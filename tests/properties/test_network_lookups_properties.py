@@ -106,6 +106,7 @@ def test_hosts_are_compared_as_in_the_standard_library(
 
 @settings(max_examples=40)
 @given(st.lists(interfaces, min_size=1, max_size=3))
+@pytest.mark.night
 def test_one_parameter_takes_several_networks_with_commas(service: Service, addresses: Rows, some: list[Any]) -> None:
     expected = addresses.that(lambda row: any(COMMON["net_in"](row["interface"], item) for item in some))
     assert addresses.found(service, host__net_in=",".join(map(str, some))) == expected
@@ -145,6 +146,7 @@ def test_prefixes_are_related_as_in_the_standard_library(
     st.booleans(),
     st.lists(st.sampled_from(["true", "True", "TRUE", "1", "false", "False", "FALSE", "0"]), min_size=1),
 )
+@pytest.mark.night
 def test_of_several_switches_the_last_is_compared(
     service: Service, prefixes: Rows, negated: bool, some: list[str]
 ) -> None:
@@ -163,6 +165,7 @@ PARTS: dict[str, Callable[[str, str], bool]] = {
 
 @settings(max_examples=40)
 @given(st.sampled_from(sorted(PARTS)), interfaces, st.integers(1, 12))
+@pytest.mark.night
 def test_hosts_are_compared_as_text_without_their_length(
     service: Service, addresses: Rows, lookup: str, host: Any, length: int
 ) -> None:

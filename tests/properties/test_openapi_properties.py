@@ -23,7 +23,7 @@ from tests.support.databases import migrated_database
 from tests.support.jobs import JOBS
 from tests.support.seed import seed_deliveries, seed_job_results
 
-pytestmark = [pytest.mark.slow, pytest.mark.any_database]
+pytestmark = [pytest.mark.slow, pytest.mark.any_database, pytest.mark.night]
 APPS = ("circuits", "dcim", "extras", "ipam", "tenancy", "users", "virtualization")
 PARAMETERS = 10  # of an operation: lists have hundreds, and data for all of them takes seconds
 JSON = "application/json"

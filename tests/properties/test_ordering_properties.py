@@ -111,6 +111,7 @@ def test_lists_are_ordered_as_python_orders_them(service: Service, shelf: Shelf,
 
 @settings(max_examples=20)
 @given(limit=st.integers(1, COUNT), names=st.permutations(["asn", "-tenant", "-facility"]))
+@pytest.mark.night
 def test_pages_of_an_order_are_the_whole_list(service: Service, shelf: Shelf, limit: int, names: list[str]) -> None:
     query = {"region_id": shelf.region, "ordering": ",".join(names)}
     whole = service.api.get(SITES, {**query, "limit": 0})["results"]
@@ -121,6 +122,7 @@ def test_pages_of_an_order_are_the_whole_list(service: Service, shelf: Shelf, li
 
 @settings(max_examples=20)
 @given(data=st.data(), limit=st.integers(7, 15))
+@pytest.mark.night
 def test_cursors_lead_through_every_order_and_back(
     service: Service, shelf: Shelf, data: st.DataObject, limit: int
 ) -> None:

@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ documents = st.dictionaries(texts, values, max_size=40)
 
 
 @given(st.sampled_from(LABELS), ids, documents, st.none() | documents, documents, st.lists(ids, max_size=40))
+@pytest.mark.night
 def test_what_is_packed_is_read_back(
     label: str, key: uuid.UUID, flat: dict[str, Any], before: Any, after: dict[str, Any], more: list[uuid.UUID]
 ) -> None:

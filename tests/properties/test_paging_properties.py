@@ -43,6 +43,7 @@ def followed(service: Service, path: str, query: dict[str, Any], direction: str)
 
 @settings(max_examples=20)
 @given(st.integers(1, COUNT + 2), st.booleans())
+@pytest.mark.night
 def test_following_pages_are_the_whole_list(service: Service, group: str, limit: int, brief: bool) -> None:
     query: dict[str, Any] = {"group_id": group, **({"brief": 1} if brief else {})}
     whole = service.api.get(TENANTS, {**query, "limit": 0})
@@ -54,6 +55,7 @@ def test_following_pages_are_the_whole_list(service: Service, group: str, limit:
 
 @settings(max_examples=20)
 @given(st.integers(1, COUNT + 2), st.integers(0, COUNT + 5))
+@pytest.mark.night
 def test_preceding_pages_are_what_lies_before(service: Service, group: str, limit: int, offset: int) -> None:
     whole = [item["id"] for item in service.api.get(TENANTS, {"group_id": group, "limit": 0})["results"]]
     query = {"group_id": group, "limit": limit, "offset": offset}
@@ -78,6 +80,7 @@ def test_a_page_is_a_slice_of_the_list(service: Service, group: str, limit: int,
     limit=st.integers(3, 9),
     disturbances=st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(0, COUNT), max_size=2)), min_size=1),
 )
+@pytest.mark.night
 def test_cursors_neither_lose_nor_repeat_what_exists_throughout(
     service: Service, ordering: list[str], names: int, limit: int, disturbances: list[tuple[int, list[int]]]
 ) -> None:
@@ -115,6 +118,7 @@ def test_cursors_neither_lose_nor_repeat_what_exists_throughout(
 
 @settings(max_examples=20)
 @given(st.integers(1, COUNT), st.lists(st.integers(1, 6), min_size=1, max_size=4))
+@pytest.mark.night
 def test_pages_of_the_feed_are_all_changes_in_order(service: Service, changed: int, limits: list[int]) -> None:
     start = service.api.get(FEED, {"after": "now"})["cursor"]
     word = service.unique()

@@ -168,6 +168,7 @@ def set_ways(service: Service, monkeypatch: pytest.MonkeyPatch, in_database: boo
 @pytest.mark.parametrize("in_database", WAYS)
 @settings(max_examples=15)
 @given(inventories(), st.integers(1, 12), st.integers(2, 30))
+@pytest.mark.night
 def test_direct_children_are_those_that_no_other_contains(
     service: Service, monkeypatch: pytest.MonkeyPatch, in_database: bool, items: list[Item], most: int, batch: int
 ) -> None:

@@ -82,6 +82,7 @@ def field(service: Service) -> Any:
 @example("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}")
 @example("{% set x = [1] %}{% for i in range(99) %}{% set x = x + x %}{% endfor %}{{ x }}")
 @example("{{ 9 ** 9 ** 9 }}")
+@pytest.mark.night
 def test_a_template_of_any_shape_is_rendered_or_has_its_fallback(service: Service, field: Any, template: str) -> None:
     path, site, name = field
     answer = service.api.send("PATCH", path, {"template": template}, status=(200, 400))

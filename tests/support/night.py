@@ -1,11 +1,14 @@
 """Tests that the gate leaves to ``make test-all``, which each night runs: they are marked ``night``.
 
-A test that is heavy and finds little has the mark itself. On PostgreSQL and MariaDB all tests have it but those below:
-what depends on locks, constraints, orders, notations, plans or types of the database.
+A test that is heavy and finds little has the mark itself. Of a test with many cases, all but :data:`CASES` have it. On
+PostgreSQL and MariaDB all tests have it but those below: what depends on locks, constraints, orders, notations, plans or
+types of the database.
 """
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -70,13 +73,78 @@ ON_POSTGRESQL = (  # and those that it runs on PostgreSQL alone
 ON = {"mysql": ON_SERVERS, "postgresql": (*ON_SERVERS, *ON_POSTGRESQL)}
 
 
+JOURNEYS = {  # in Chromium, of each area and of each script
+    "test_a_cell_of_a_table_with_folded_columns_is_changed_by_keys",
+    "test_a_failed_delivery_is_found_and_retried_until_it_is_sent",
+    "test_a_form_is_proposed",
+    "test_a_grid_is_filled_by_keys_alone",
+    "test_a_header_sorts_the_list",
+    "test_a_job_is_run_from_its_form_and_its_log_appears_while_it_runs",
+    "test_a_level_is_opened_and_closed_by_keys",
+    "test_a_list_is_filtered_by_chips_and_the_browser_goes_back",
+    "test_a_picker_searches_and_takes_the_choice",
+    "test_a_port_is_connected_by_keys_alone",
+    "test_a_refused_value_and_a_conflict_are_shown_at_the_cell",
+    "test_a_request_is_sent_from_the_form_of_the_browsable_api",
+    "test_a_site_is_created_edited_and_deleted",
+    "test_a_split_is_previewed_and_made_by_keys",
+    "test_a_token_is_made_shown_once_and_used",
+    "test_a_visitor_signs_in_by_keyboard_and_lands_where_they_were_going",
+    "test_an_error_puts_the_focus_on_its_summary_which_leads_to_the_field",
+    "test_axe_finds_nothing_on_pages_of_rules",
+    "test_counts_and_parts_of_a_page_are_fetched",
+    "test_devices_are_dragged_exchanged_and_applied_at_once",
+    "test_menus_keys_and_the_palette_lead_below_the_path",
+    "test_next_leads_through_the_list_one_came_from",
+    "test_on_a_phone_the_menu_opens_and_rows_are_cards",
+    "test_ports_are_paired_by_dragging_and_by_keys",
+    "test_ports_are_selected_and_disabled_by_the_mouse",
+    "test_selected_objects_are_changed_together_after_a_preview_and_undone",
+    "test_the_navigation_and_the_counts_fold_and_stay_so",
+    "test_the_palette_finds_a_device_and_opens_it",
+    "test_the_tree_fits_the_window",
+    "test_two_editors_change_different_fields_and_both_changes_stay",
+    "test_what_a_pattern_stands_for_is_shown_while_it_is_typed",
+    "test_what_was_typed_survives_the_end_of_the_session",
+    "test_without_scripts_lists_and_forms_work",
+}
+CASES = 3  # of a test with more cases that the gate runs
+EVERY_CASE = (  # where it runs all of them
+    "tests/ci",
+    "tests/specification",
+    "tests/test_architecture.py",
+    "tests/test_contract.py",
+    "tests/web/test_contract_pages.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of other modules on a server."""
+    """Marks the tests of other modules on a server, and further cases of tests."""
+    cases: dict[tuple[Path, str], list[pytest.Function]] = {}
     for item in items:
-        if not runs_on(DIALECT, item.path.relative_to(REPOSITORY)):
+        module = item.path.relative_to(REPOSITORY)
+        name = getattr(item, "originalname", "")
+        if not runs_on(DIALECT, module) or (_is_in(module, ["tests/browser"]) and name not in JOURNEYS):
             item.add_marker("night")
+        elif isinstance(item, pytest.Function) and hasattr(item, "callspec") and not _is_in(module, EVERY_CASE):
+            cases.setdefault((module, item.originalname), []).append(item)
+    for found in cases.values():
+        for item in further_cases(found):
+            item.add_marker("night")
+
+
+def further_cases(items: list[pytest.Function]) -> list[pytest.Function]:
+    """The cases of a test that the gate leaves out: all but those with the lowest checksums of their ids, so that a new
+    case takes the place of one at most.
+    """
+    return sorted(items, key=lambda item: zlib.crc32(item.name.encode()))[CASES:]
 
 
 def runs_on(dialect: str, module: Path) -> bool:
     """Tells if the gate runs a module on a database."""
-    return dialect not in ON or any(module.is_relative_to(part) for part in ON[dialect])
+    return dialect not in ON or _is_in(module, ON[dialect])
+
+
+def _is_in(module: Path, parts: Sequence[str]) -> bool:
+    return any(module.is_relative_to(part) for part in parts)

@@ -56,6 +56,7 @@ def hostile_values(label: str, name: str, value: Any) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("label", "name", "value"), CHANGED, ids=[f"{label}-{name}" for label, name, _ in CHANGED])
+@pytest.mark.night
 def test_a_megabyte_is_shown_in_bounded_time(service: Service, label: str, name: str, value: Any) -> None:
     endpoint, browser = service.registry[label], Browser(service, service.admin)
     item = Samples(service).make(endpoint)
@@ -77,6 +78,7 @@ def test_a_megabyte_is_shown_in_bounded_time(service: Service, label: str, name:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("label", "name", "value"), FIELDS, ids=[f"{label}-{name}" for label, name, _ in FIELDS])
+@pytest.mark.night
 def test_a_page_of_long_values_is_refused_unread(service: Service, label: str, name: str, value: Any) -> None:
     endpoint, samples, browser = service.registry[label], Samples(service), Browser(service, service.admin)
     keys = []

@@ -204,6 +204,7 @@ def test_every_address_in_a_template_passes_through_the_filter_url() -> None:
 
 @pytest.mark.slow
 @pytest.mark.any_database
+@pytest.mark.night
 def test_no_address_of_a_page_leaves_the_mount_point(service: Service, unique: Unique) -> None:
     site = service.api.post("/api/dcim/sites/", {"name": unique(), "status": "active"})
     rack = {"name": unique(), "site": site["id"], "status": "active"}

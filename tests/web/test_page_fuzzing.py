@@ -34,6 +34,7 @@ def test_no_input_of_pages_and_forms_is_answered_by_an_error(attacked_service: S
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_a_file_in_place_of_a_text_is_no_error_of_any_form(attacked_service: Service, inputs: Inputs) -> None:
     fuzzer = PageFuzzer(attacked_service, inputs.seed)
     fuzzer.populate()

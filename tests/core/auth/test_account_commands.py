@@ -42,6 +42,7 @@ def run(service: Service, tmp_path: Path) -> Run:
 # -- tokens
 
 
+@pytest.mark.night
 def test_a_token_is_created_with_limits_and_listed(service: Service, run: Run) -> None:
     account = service.user(superuser=True)
     limits = ["--network", "127.0.0.1", "--network", "::1", "--action", "view", "--type", "tenancy.tenant"]
@@ -100,6 +101,7 @@ def test_an_invalid_limit_of_a_token_is_named(service: Service, run: Run, option
 # -- passwords
 
 
+@pytest.mark.night
 def test_commands_refuse_weak_passwords_and_generate_strong_ones(service: Service, run: Run, unique: Unique) -> None:
     name = unique()
     assert "at least 12 characters" in run("user", "create", name, "--password", "12345", status=1)
@@ -114,6 +116,7 @@ def test_commands_refuse_weak_passwords_and_generate_strong_ones(service: Servic
 # -- groups and permissions
 
 
+@pytest.mark.night
 def test_a_read_only_user_takes_one_line(service: Service, run: Run, unique: Unique) -> None:
     for name in (unique(), unique()):
         output = run("user", "create", name, "--read-only", "--with-token")
@@ -124,6 +127,7 @@ def test_a_read_only_user_takes_one_line(service: Service, run: Run, unique: Uni
     assert run("permission", "list").count("View everything") == 1
 
 
+@pytest.mark.night
 def test_groups_are_created_changed_and_deleted(service: Service, run: Run, unique: Unique) -> None:
     group, one, two = unique(), service.user(), service.user()
     run("group", "create", group, one.username)
@@ -140,6 +144,7 @@ def test_groups_are_created_changed_and_deleted(service: Service, run: Run, uniq
     assert "already exists" in (run("group", "create", group) and run("group", "create", group, status=1))
 
 
+@pytest.mark.night
 def test_a_permission_is_limited_and_deleted(service: Service, run: Run, unique: Unique) -> None:
     account, name, kept = service.user(), unique(), unique()
     for tenant in (kept, unique()):
@@ -181,6 +186,7 @@ def test_what_a_command_cannot_do_is_said_in_one_line(run: Run, words: list[str]
 # -- all object types
 
 
+@pytest.mark.night
 def test_a_permission_for_all_object_types_applies_to_each(service: Service, unique: Unique) -> None:
     account = service.user(("view", "*"))
     for endpoint in service.registry.endpoints.values():

@@ -52,6 +52,7 @@ def bodies(service: Service, path: str) -> Iterator[Any]:
         yield {"a": 1}
 
 
+@pytest.mark.night
 def test_a_read_only_token_writes_nowhere(service: Service, make_user: Any, paths: list[str]) -> None:
     """Its user may do everything; no path takes a POST, PUT, PATCH or DELETE of it, and no statement changes a row."""
     reader = make_user(superuser=True, write_enabled=False).api
@@ -69,6 +70,7 @@ def test_a_read_only_token_writes_nowhere(service: Service, make_user: Any, path
     assert statements and not [text for text in statements if _CHANGES.match(text)]
 
 
+@pytest.mark.night
 def test_a_read_only_token_reads(service: Service, make_user: Any) -> None:
     reader = make_user(superuser=True, write_enabled=False).api
     assert reader.send("POST", "/api/graphql/", {"query": "{ sites { id } }"}).status_int == 200
@@ -82,6 +84,7 @@ def _deleted(service: Service) -> Api:
     return account.api
 
 
+@pytest.mark.night
 def test_no_path_takes_credentials_that_are_no_longer_good(service: Service, make_user: Any, paths: list[str]) -> None:
     past = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=1)
     clients = [

@@ -17,6 +17,7 @@ PATHS = {
 
 
 @pytest.mark.parametrize("label", PATHS)
+@pytest.mark.night
 def test_the_limits_of_each_model_are_made_once(service: Service, label: str) -> None:
     """Each table has one alias, wherever its limits are: those of notes, images and associations repeat them."""
     with service.unit_of_work() as uow:

@@ -98,6 +98,7 @@ def test_the_table_names_every_action(service: Service) -> None:
 
 
 @pytest.mark.parametrize("part", range(4))
+@pytest.mark.night
 def test_actions_are_denied_without_their_permission(service: Service, inputs: Inputs, part: int) -> None:
     """403 without credentials and with every permission but the one that the action takes, for objects that are there
     or not.
@@ -112,6 +113,7 @@ def test_actions_are_denied_without_their_permission(service: Service, inputs: I
 
 
 @pytest.mark.parametrize("part", range(4))
+@pytest.mark.night
 def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_ones(
     service: Service, inputs: Inputs, part: int
 ) -> None:
@@ -202,6 +204,7 @@ def test_the_table_names_every_other_route(without_pages: Service) -> None:
     assert patterns - served - roots == BESIDE.keys()
 
 
+@pytest.mark.night
 def test_other_routes_show_no_object_to_who_has_no_permission(service: Service) -> None:
     site, nobody = Case(service, "dcim.site").make(), service.user().api
     for pattern, status in BESIDE.items():

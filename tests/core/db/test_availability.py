@@ -242,6 +242,7 @@ def test_a_task_without_a_database_is_one_line_in_the_log(
 
 
 @pytest.mark.parametrize("url", URLS)
+@pytest.mark.night
 def test_a_service_that_cannot_reach_its_database_says_so_and_ends(closed_port: int, url: str) -> None:
     with pytest.raises(SystemExit) as ended:
         service.main(
@@ -257,6 +258,7 @@ def test_a_service_that_cannot_reach_its_database_says_so_and_ends(closed_port: 
     assert gc.isenabled(), "paused while the application is built"
 
 
+@pytest.mark.night
 def test_a_service_without_tables_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="run `netinv migrate` first"):
         service.main(

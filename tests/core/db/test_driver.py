@@ -235,6 +235,7 @@ def test_selects_of_one_structure_keep_their_own_values(service: Service, api: A
             assert len(found) == min(limit, len({text, given} - {""}))
 
 
+@pytest.mark.night
 def test_texts_of_long_lists_of_values_are_bounded_by_their_size() -> None:
     """One for thousands of values has a megabyte."""
     structure = None

@@ -44,6 +44,7 @@ def _is_ours(name: str | None, kind: str) -> bool:
     return kind != "table" or name in Base.metadata.tables
 
 
+@pytest.mark.night
 def test_a_filled_database_keeps_what_is_in_it(tmp_path: Path, database_template: str) -> None:
     """Migrating again changes nothing, rows and seeds included."""
     with migrated_database(tmp_path, database_template) as engine:
@@ -56,6 +57,7 @@ def test_a_filled_database_keeps_what_is_in_it(tmp_path: Path, database_template
         assert api.get("/api/dcim/sites/")["results"][0]["name"] == "Lisbon"
 
 
+@pytest.mark.night
 def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> None:
     """Rows survive the tables' changes, and trees get keys of today's form."""
     with empty_database(tmp_path) as engine:
@@ -97,6 +99,7 @@ def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> Non
         assert stored[0] == f"Europe\x1f{key}\x1f" and stored[1].startswith(stored[0])
 
 
+@pytest.mark.night
 def test_what_refers_to_a_table_that_is_made_anew_is_kept(tmp_path: Path) -> None:
     """SQLite changes a table by dropping it once its rows are in another one; what refers to it goes with it unless
     that is seen to.
@@ -118,6 +121,7 @@ def test_what_refers_to_a_table_that_is_made_anew_is_kept(tmp_path: Path) -> Non
             assert connection.execute(sa.select(registry["extras.jobbutton"].table.c.job_id)).scalar() == job
 
 
+@pytest.mark.night
 def test_rows_that_a_new_constraint_does_not_allow_are_named(tmp_path: Path) -> None:
     """Two schemas without an owner have one name: nothing is changed until one is renamed, and then both are kept."""
     with empty_database(tmp_path) as engine:
@@ -148,6 +152,7 @@ def test_a_migration_that_leaves_a_reference_to_nothing_is_taken_back(tmp_path: 
         assert _count(engine, "extras_job_button") == 0
 
 
+@pytest.mark.night
 def test_every_branch_goes_back_to_nothing(tmp_path: Path, database_template: str) -> None:
     """Taking the applications back one by one, those that others rest on last, leaves the core's tables alone."""
     with migrated_database(tmp_path, database_template) as engine:

@@ -22,7 +22,7 @@ from netinv_testing.client import SECRET, Api
 from tests.support.databases import migrate
 from tests.support.postgresql import Server, servers
 
-pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 PATIENCE = 30.0
 SITES, TAGS = "/api/dcim/sites/", "/api/extras/tags/"
 MAX_LAG = 2

@@ -15,7 +15,7 @@ from netinv_admin.new_plugin import NewPlugin, write
 from tests.support import REPOSITORY
 from tests.support.plugins import add_distribution
 
-pytestmark = [pytest.mark.any_database, pytest.mark.slow]
+pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 Command = Callable[..., str]
 LIST = """
 from netinv_core import many_to_many

@@ -28,6 +28,7 @@ def findings(engine: sa.Engine, registry: Registry) -> tuple[str, list[str]]:
         return checks.searches(connection, registry, "x.ini").level, text_indexes.missing(connection, registry)
 
 
+@pytest.mark.night
 def test_a_missing_index_is_warned_of_and_built_by_migrating(tmp_path: Path, database_template: str) -> None:
     with migrated_database(tmp_path, database_template) as engine:
         registry = Service(engine).registry

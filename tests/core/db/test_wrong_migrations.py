@@ -70,6 +70,7 @@ def write(folder: Path, name: str, migrations: list[str] | list[bytes]) -> None:
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_a_plugin_whose_migrations_cannot_be_read_is_left_out_with_the_reason(engine: Engine, folder: Path) -> None:
     for name, (migrations, _) in UNREADABLE.items():
         write(folder, name, migrations)
@@ -83,6 +84,7 @@ def test_a_plugin_whose_migrations_cannot_be_read_is_left_out_with_the_reason(en
     api.get("/api/dcim/sites/")
 
 
+@pytest.mark.night
 def test_a_migration_that_stops_is_named_in_one_line_and_the_next_run_goes_on(
     folder: Path, tmp_path: Path, database_template: str
 ) -> None:

@@ -41,6 +41,7 @@ def sent(api: Api, method: str, path: str, body: str, media_type: str = "applica
 
 
 @pytest.mark.parametrize("media_type", ["application/json", "application/yaml", "text/csv"])
+@pytest.mark.night
 def test_a_body_that_nests_deep_is_refused(api: Api, media_type: str) -> None:
     for path, text in product(PATHS, TEXTS):
         for body in (text, f'{{"name": {text}}}', f'[{{"name": {text}}}]'):

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from pyramid.request import Request
 
 from netinv_testing import Api, Service
@@ -29,12 +30,14 @@ def _requests() -> int:
     return sum(isinstance(item, Request) for item in gc.get_objects())
 
 
+@pytest.mark.night
 def test_a_request_that_reads_is_freed_with_its_answer(api: Api) -> None:
     api.get(TENANTS)
     with _all_freed():
         api.get(TENANTS)
 
 
+@pytest.mark.night
 def test_a_request_that_writes_is_freed_with_its_answer(service: Service, api: Api) -> None:
     with _all_freed():
         made = api.post(TENANTS, [{"name": service.unique()} for _ in range(2)])

@@ -18,7 +18,7 @@ from netinv_testing import Case, Service
 from tests.support import REPOSITORY, SUPPORT
 from tests.support.http_server import served
 
-pytestmark = [pytest.mark.slow, pytest.mark.any_database]
+pytestmark = [pytest.mark.slow, pytest.mark.any_database, pytest.mark.night]
 LIBRARIES = Path(os.environ.get("NETINV_TEST_GENERATORS", REPOSITORY / ".venv" / "generators"))
 NODE = LIBRARIES / "typescript"
 

@@ -295,6 +295,7 @@ def test_headers_change_neither_method_nor_path(service: Service, api: Api, uniq
         assert answer.json["id"] == made["id"]
 
 
+@pytest.mark.night
 def test_head_answers_as_get_does_without_a_body(api: Api) -> None:
     for path in (
         "/api/",

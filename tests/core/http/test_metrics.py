@@ -84,6 +84,7 @@ def test_they_are_for_whoever_has_an_account(service: Service) -> None:
     service.user(active=False).api.send("GET", METRICS, status=403)
 
 
+@pytest.mark.night
 def test_they_are_in_the_text_format_and_not_kept(api: Api) -> None:
     """Whatever media type is asked for: scrapers ask for several."""
     for accept in (
@@ -126,6 +127,7 @@ def test_a_sample_is_written_as_the_format_says() -> None:
     assert text(found).decode() == "\n".join(lines)
 
 
+@pytest.mark.night
 def test_changes_are_counted_once_they_have_their_number(api: Api, make: Any) -> None:
     feed = "/api/extras/object-changes/feed/"
     api.get(feed, {"after": "now"})
@@ -135,6 +137,7 @@ def test_changes_are_counted_once_they_have_their_number(api: Api, make: Any) ->
     assert figures(api)["netinv_changes_total"] == before + 1
 
 
+@pytest.mark.night
 def test_deliveries_are_counted_by_webhook_and_state(api: Api, webhook: Any, deliver: Any) -> None:
     name = webhook["name"].replace("\\", "\\\\").replace('"', '\\"')
 
@@ -161,6 +164,7 @@ def test_deliveries_are_counted_by_webhook_and_state(api: Api, webhook: Any, del
     )
 
 
+@pytest.mark.night
 def test_names_of_webhooks_are_for_those_who_may_view_them(
     service: Service, api: Api, webhook: Any, deliver: Any, unique: Unique
 ) -> None:
@@ -208,6 +212,7 @@ def test_the_status_says_what_waits_and_what_failed(api: Api, deliver: Any, stat
     assert len([statement for statement in found if "extras_webhook" in statement]) == 1
 
 
+@pytest.mark.night
 def test_they_take_as_many_statements_for_many_webhooks_as_for_few(api: Api, unique: Unique, statements: Any) -> None:
     with statements() as few:
         figures(api)

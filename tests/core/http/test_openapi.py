@@ -48,6 +48,7 @@ def test_the_document_is_valid_openapi(document: Get, version: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", [SUPPORTED[0], NEWEST])
+@pytest.mark.night
 def test_the_document_passes_the_validator(document: Get, version: str) -> None:
     """The validator that others use walks every schema, which takes half a minute."""
     validate(document(version))
@@ -157,6 +158,7 @@ def test_a_field_is_described_only_in_versions_that_have_it(document: Get) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_yaml_says_the_same(anonymous: Api, document: Get) -> None:
     """Both YAML paths give the document of the JSON path."""
     answers = [
@@ -215,6 +217,7 @@ def test_reading_a_document_asks_the_database_nothing(anonymous: Api, statements
     assert found == []
 
 
+@pytest.mark.night
 def test_every_documented_path_of_an_object_is_there(service: Service, document: Get) -> None:
     """No documented path below objects is 404 for each of them: some objects (a job whose class is gone) have less than
     others.

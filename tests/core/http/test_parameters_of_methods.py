@@ -51,6 +51,7 @@ def test_actions_refuse_them_too(service: Service) -> None:
         assert list(service.api.post(path, {"status": "active"}, query={name: value}, status=400)) == [name]
 
 
+@pytest.mark.night
 def test_every_action_refuses_them(service: Service) -> None:
     """Before it looks for its object, but for those that a read documents. A query has those of its list in its body."""
     checked = set()

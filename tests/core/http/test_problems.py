@@ -108,6 +108,7 @@ def test_an_id_that_is_no_uuid_is_ignored(api: Api, text: str) -> None:
     assert str(uuid.UUID(returned)) == returned and returned.replace("-", "") != "1" * 32
 
 
+@pytest.mark.night
 def test_server_timing_tells_the_statements_where_the_setting_says_so(service: Service) -> None:
     assert "Server-Timing" not in service.api.send("GET", SITES).headers
     timed = Service(service.engine, {"netinv.server_timing": "true"})

@@ -74,6 +74,7 @@ def answer(service: Service, path: str, name: str, *values: str) -> tuple[int, A
     return response.status_int, shown
 
 
+@pytest.mark.night
 def test_the_last_value_counts(service: Service, document: Any) -> None:
     """Of every parameter that the document describes: a good value after a bad one, and the other way round."""
     wrong: list[str] = []

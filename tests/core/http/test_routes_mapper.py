@@ -32,6 +32,7 @@ def _route(mapper: RoutesMapper, path: str) -> tuple[str | None, Any]:
     return info["route"] and info["route"].name, info["match"]
 
 
+@pytest.mark.night
 def test_every_path_leads_to_the_route_that_pyramid_takes(service: Service) -> None:
     """Paths of every route, whole, shorter, longer, and with a doubled slash."""
     mapper = service.app.registry.getUtility(IRoutesMapper)

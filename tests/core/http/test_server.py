@@ -100,6 +100,7 @@ def test_half_sent_requests_keep_nobody_waiting(port: int, begun: bytes) -> None
         assert is_answered(port)
 
 
+@pytest.mark.night
 def test_connections_on_which_nothing_happens_are_closed(service: Service) -> None:
     """Then those who waited are let in: here of ten connections, some of which are waitress's own."""
     limits = {"connection_limit": 10, "channel_timeout": 1, "cleanup_interval": 1}

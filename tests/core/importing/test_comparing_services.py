@@ -56,6 +56,7 @@ def test_differences_and_missing_objects_are_told_by_model_and_field(compared: A
     assert [entry["member"] for entry in result["differences"]] == ["facility"]
 
 
+@pytest.mark.night
 def test_a_nautobot_2_is_compared_with_what_an_import_makes_of_it(
     command: Any, compare: Any, api: Api, unique: Any
 ) -> None:

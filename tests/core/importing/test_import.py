@@ -357,6 +357,7 @@ def command(service: Service, tmp_path: Path) -> Any:
     return invoke
 
 
+@pytest.mark.night
 def test_the_command_prints_a_row_for_each_model(command: Any, api: Api, unique: Any) -> None:
     name = unique()
     items = [named("tenancy.tenant", 1, name), named("other.thing", 1, unique())]
@@ -399,6 +400,7 @@ def test_every_object_of_the_dump_has_one_outcome(demo: tuple[Service, ImportRep
     assert not report.left_out
 
 
+@pytest.mark.night
 def test_the_demonstration_inventory_is_served(demo: tuple[Service, ImportReport]) -> None:
     service, _ = demo
     api = service.api
@@ -471,6 +473,7 @@ def test_the_change_record_has_one_row_for_each_object(demo: tuple[Service, Impo
     assert rows["dcim.locationtype"] == len(report.added) == 1
 
 
+@pytest.mark.night
 def test_importing_it_again_changes_nothing(demo: tuple[Service, ImportReport]) -> None:
     service, first = demo
     tables = [service.registry[label].table for label in taken()]

@@ -85,6 +85,7 @@ def content(service: Service) -> tuple[dict[str, Any], list[Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_an_import_killed_at_several_commits_ends_as_an_unbroken_one(
     new_service: Callable[[str], Service], unique: Any, tmp_path: Path
 ) -> None:

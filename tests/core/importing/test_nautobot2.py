@@ -141,6 +141,7 @@ def test_namespaces_become_vrfs_and_containers_aggregates(imported: dict[str, An
     assert more == f"{there.word} sw0 e1"
 
 
+@pytest.mark.night
 def test_a_rule_names_the_types_that_become_sites(unique: Any, command: Any) -> None:
     there = everything(unique())
     with serving(InventoryService("nautobot", "2.4.5", there.lists, page_size=50)) as nautobot:

@@ -53,6 +53,7 @@ def imported(tmp_path: Path, database_template: str, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_pages_of_34_and_42_say_what_the_dump_says(items: list[dict[str, Any]], imported: Any) -> None:
     first = imported(str(PUBLISHED))
     for version, later in (("3.4.3", False), ("4.2.0", True)):

@@ -92,6 +92,7 @@ def store_answer(database: Engine, secret: str, key: str) -> None:
         )
 
 
+@pytest.mark.night
 def test_an_installation_in_order_has_no_problems_but_a_warning_for_what_is_not_there_yet(check: Any) -> None:
     code, document = check()
     assert (code, document["ok"], document["problems"]) == (0, True, 0)
@@ -105,6 +106,7 @@ def test_an_installation_in_order_has_no_problems_but_a_warning_for_what_is_not_
     assert check("--strict")[0] == 1
 
 
+@pytest.mark.night
 def test_every_mistake_in_the_settings_is_a_finding(check: Any) -> None:
     code, document = check(paginate_cont="5", strict_filtering="perhaps", webhook_threads="many")
     messages = [item["message"] for item in document["checks"] if item["check"] == "settings"]
@@ -128,6 +130,7 @@ def test_every_mistake_in_the_settings_is_a_finding(check: Any) -> None:
         ("secret_file", "/no/such/file", "netinv.secret and netinv.secret_file are both set"),
     ],
 )
+@pytest.mark.night
 def test_the_finding_of_a_wrong_value_says_what_is_expected(name: str, value: str, expected: str, check: Any) -> None:
     code, document = check(**{name: value})
     assert code == 1
@@ -143,6 +146,7 @@ def test_the_check_creates_no_database(check: Any, tmp_path: Path) -> None:
     assert not absent.exists()
 
 
+@pytest.mark.night
 def test_what_cannot_be_used_is_a_problem_with_a_remedy(check: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     code, document = check(
@@ -160,6 +164,7 @@ def test_what_cannot_be_used_is_a_problem_with_a_remedy(check: Any, tmp_path: Pa
     assert "0.0.0.0/0" in of(document, "warning")["webhook guard"]
 
 
+@pytest.mark.night
 def test_a_secret_that_does_not_fit_is_a_problem_and_keeps_the_service_from_starting(
     check: Any, ini: Any, database: Engine
 ) -> None:
@@ -178,6 +183,7 @@ def start(file: Path) -> Any:
     return service_main.main({"__file__": str(file)}, **get_appsettings(str(file)))
 
 
+@pytest.mark.night
 def test_a_service_does_not_start_on_a_database_that_lacks_migrations(check: Any, ini: Any, database: Engine) -> None:
     with database.begin() as connection:
         connection.execute(sa.text("UPDATE dcim_alembic_version SET version_num = 'dcim_0001'"))
@@ -188,6 +194,7 @@ def test_a_service_does_not_start_on_a_database_that_lacks_migrations(check: Any
     assert "migrate`" in of(check()[1], "problem")["migrations"]
 
 
+@pytest.mark.night
 def test_a_service_does_not_start_on_a_newer_database(check: Any, ini: Any, database: Engine) -> None:
     with database.begin() as connection:
         connection.execute(sa.text("UPDATE dcim_alembic_version SET version_num = 'dcim_9999'"))

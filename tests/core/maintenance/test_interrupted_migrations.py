@@ -116,6 +116,7 @@ def command_of(engine: Engine, folder: Path, *words: str) -> list[str]:
     return ["-c", str(ini), *words]
 
 
+@pytest.mark.night
 def test_the_plan_lists_what_is_missing_and_each_applied_revision_is_told(tmp_path: Path) -> None:
     with empty_database(tmp_path) as engine:
         plan = CliRunner().invoke(cli, command_of(engine, tmp_path, "migrate", "--plan"))
@@ -144,6 +145,7 @@ def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
 
 
 @pytest.mark.any_database  # MariaDB commits each change of a table, PostgreSQL those before an index
+@pytest.mark.night
 def test_the_revisions_of_a_package_are_one_transaction(tmp_path: Path) -> None:
     seen: list[tuple[str, ...]] = []
     with empty_database(tmp_path) as engine:
@@ -181,6 +183,7 @@ def test_a_migration_that_begins_during_another_waits_for_it(tmp_path: Path) -> 
     assert len({*applied, *lines}) == len(applied) + len(lines) > 50
 
 
+@pytest.mark.night
 def test_a_table_in_the_way_is_named_and_the_next_run_goes_on(tmp_path: Path) -> None:
     with empty_database(tmp_path) as engine:
         command = command_of(engine, tmp_path, "migrate")

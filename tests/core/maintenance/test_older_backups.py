@@ -25,7 +25,7 @@ from netinv_core.types import App, Registry
 from netinv_testing import Service
 from tests.support.databases import empty_database, migrated_database
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.night]
 SECRET = "a random text of more than 32 characters"
 LACKING = [  # branches, and the number of their newest revisions that a database lacks
     ("core", 1),

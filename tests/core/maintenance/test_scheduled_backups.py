@@ -127,6 +127,7 @@ def test_of_several_workers_one_makes_the_backup(
     assert len(names(folder)) == 1
 
 
+@pytest.mark.night
 def test_the_newest_are_kept_and_nothing_else_is_deleted(service: Service, folder: Path) -> None:
     folder.mkdir()
     others = ["netinv-by-hand.zip", "notes.txt", "netinv-20200101-000000.zip.gpg"]
@@ -140,6 +141,7 @@ def test_the_newest_are_kept_and_nothing_else_is_deleted(service: Service, folde
 
 
 @pytest.mark.parametrize("fault", ["disk full", "damaged", "no folder"])
+@pytest.mark.night
 def test_a_failure_deletes_no_backup_leaves_no_part_and_is_told(
     fault: str, service: Service, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -179,6 +181,7 @@ def damaged(*arguments: Any) -> Any:
     raise archive.ArchiveError("the backup is damaged")
 
 
+@pytest.mark.night
 def test_a_worker_that_was_killed_counts_as_a_failure_until_another_succeeds(service: Service, folder: Path) -> None:
     run(service)
     with service.engine.begin() as connection:
@@ -191,6 +194,7 @@ def test_a_worker_that_was_killed_counts_as_a_failure_until_another_succeeds(ser
     assert probe(service) == "ok"
 
 
+@pytest.mark.night
 def test_the_upkeep_claims_its_own_row_only(service: Service, folder: Path) -> None:
     run(service)
     dict(upkeep.run(service.engine, service.registry))

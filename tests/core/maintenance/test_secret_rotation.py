@@ -23,6 +23,8 @@ from netinv_extras.webhooks.models import Webhook
 from netinv_testing import Service
 from tests.support.databases import migrated_database
 
+pytestmark = pytest.mark.night
+
 OLD, NEW = "the former text of more than 32 characters", "the present text of more than 32 characters"
 _answers, _plans, _webhooks = table_of(StoredAnswer), table_of(Plan), table_of(Webhook)
 

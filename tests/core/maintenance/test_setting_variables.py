@@ -77,6 +77,7 @@ def told(findings: list[dict[str, str]], check: str) -> list[str]:
     return [finding["message"] for finding in findings if finding["check"] == check]
 
 
+@pytest.mark.night
 def test_a_service_starts_with_what_the_environment_has_in_place_of_the_ini_file(
     ini: Path, given: Callable[..., None], database: Engine
 ) -> None:
@@ -86,6 +87,7 @@ def test_a_service_starts_with_what_the_environment_has_in_place_of_the_ini_file
     assert app.registry.netinv_engine.url == database.url
 
 
+@pytest.mark.night
 def test_commands_and_workers_read_the_same(ini: Path, given: Callable[..., None], database: Engine) -> None:
     given(QUEUE_URL=f"sqlite:///{ini.parent}/queue.sqlite", EMBEDDED_WORKER="no")
     environment = Environment(str(ini))
@@ -95,6 +97,7 @@ def test_commands_and_workers_read_the_same(ini: Path, given: Callable[..., None
     assert (code, told(findings, "environment")) == (0, [])
 
 
+@pytest.mark.night
 def test_a_process_of_its_own_reads_them(ini: Path, given: Callable[..., None]) -> None:
     given()
     command = [
@@ -126,6 +129,7 @@ def test_a_process_of_its_own_reads_them(ini: Path, given: Callable[..., None]) 
         ("SECRET", "hidden", "NETINV_SECRET must hold a random text of at least 32 characters"),
     ],
 )
+@pytest.mark.night
 def test_a_mistake_names_the_variable_and_not_its_value(
     name: str, value: str, expected: str, ini: Path, given: Callable[..., None]
 ) -> None:
@@ -153,6 +157,7 @@ def test_an_address_that_is_none_of_a_database_is_told_without_its_password(
     assert "hidden" not in done.output
 
 
+@pytest.mark.night
 def test_check_warns_of_unknown_variables_with_the_nearest_one(ini: Path, given: Callable[..., None]) -> None:
     given(
         DATABSE_POOL="hidden",

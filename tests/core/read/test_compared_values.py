@@ -70,6 +70,7 @@ def size(service: Service, endpoint: Endpoint, item: Filter, name: str, n: int) 
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_every_filter_bounds_its_values_or_compares_them_as_one_list(service: Service) -> None:
     bounded = compared = 0
     for endpoint in service.registry.endpoints.values():
@@ -114,6 +115,7 @@ def test_all_parameters_of_a_filter_count_together(api: Api) -> None:
     assert api.send("POST", f"{SITES}query/", {"name__ic": MANY[:-1], "name": MANY}, status=200).json["count"] == 0
 
 
+@pytest.mark.night
 def test_every_way_to_give_a_filter_has_the_bound(
     service: Service, api: Api, browser: Browser, make: Any, unique: Unique, statements: Any
 ) -> None:

@@ -41,6 +41,7 @@ def most_together(statements: Sequence[str]) -> int:
     return max((len(DEFINITION.findall(clause)) for clause in clauses), default=0)
 
 
+@pytest.mark.night
 def test_every_recursive_cte_is_part_of_the_select_that_reads_it() -> None:
     root = Path(netinv_core.__file__).parent.parent
     found, others = 0, set()

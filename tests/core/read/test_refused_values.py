@@ -42,6 +42,7 @@ def _typed_filters(endpoint: Endpoint) -> list[Filter]:
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_every_typed_filter_refuses_what_is_no_value(service: Service) -> None:
     """Alone, negated, and by order."""
     wrong: list[object] = []
@@ -57,6 +58,7 @@ def test_every_typed_filter_refuses_what_is_no_value(service: Service) -> None:
 
 @pytest.mark.slow
 @pytest.mark.any_database
+@pytest.mark.night
 def test_garbage_is_refused_with_the_name_of_its_parameter(service: Service) -> None:
     """By every filter of numbers, booleans, dates and choices, with each lookup that compares values."""
     wrong: list[object] = []
@@ -76,6 +78,7 @@ def test_garbage_is_refused_with_the_name_of_its_parameter(service: Service) -> 
 
 @pytest.mark.any_database
 @pytest.mark.parametrize("text", ["\uff11" * 32, "1_" * 16, "\u0663" * 32])
+@pytest.mark.night
 def test_an_id_consists_of_ascii_digits(service: Service, text: str) -> None:
     """Python reads digits of other scripts and underscores as numbers; ids are refused with them everywhere."""
     for endpoint in service.registry.endpoints.values():

@@ -69,6 +69,7 @@ def test_other_fields_are_searched_where_no_name_matches(api: Api, places: dict[
     assert groups_of(api, f"near{places['word']}") == {"dcim.site": [places["site"]["id"]]}
 
 
+@pytest.mark.night
 def test_other_fields_are_compared_whatever_their_case_and_letters(api: Api, unique: Unique) -> None:
     word = unique()
     sites = {
@@ -152,6 +153,7 @@ def test_wildcards_and_odd_characters_stand_for_themselves(api: Api) -> None:
         api.get(SEARCH, {"q": text}, status=(200, 400))
 
 
+@pytest.mark.night
 def test_all_of_a_resource_with_trigram_indexes_is_searched(
     monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique
 ) -> None:

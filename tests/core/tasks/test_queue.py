@@ -119,6 +119,7 @@ def silent_queue() -> Iterator[tuple[str, list[socket.socket]]]:
         connection.close()
 
 
+@pytest.mark.night
 def test_a_queue_that_hangs_is_asked_once_and_keeps_no_request_waiting(
     service: Service, api: Api, unique: Unique, silent_queue: tuple[str, list[socket.socket]]
 ) -> None:

@@ -43,6 +43,7 @@ def alive(service: Service) -> float:
     return float(next(line for line in lines if line.startswith("netinv_workers ")).split()[1])
 
 
+@pytest.mark.night
 def test_a_worker_is_seen_with_its_task_until_it_ends(
     service: Service, queue_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

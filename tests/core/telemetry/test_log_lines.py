@@ -141,6 +141,7 @@ def test_secrets_are_never_logged(service: Service, api: Api, anonymous: Api, un
     assert not [secret for secret in (key, wrong, password, cookie, encoded) if secret in log_lines.text]
 
 
+@pytest.mark.night
 def test_lines_of_the_worker_have_the_id_of_the_request_that_caused_them(
     sending_service: Service, closed_port: int, log_lines: LogLines
 ) -> None:

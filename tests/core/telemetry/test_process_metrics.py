@@ -174,6 +174,7 @@ def test_the_age_of_the_last_heartbeat_is_told(service: Service) -> None:
         uow.execute(sa.delete(worker))
 
 
+@pytest.mark.night
 def test_several_processes_report_together(tmp_path: Path) -> None:
     """prometheus_client's multiprocess mode: any process answers for all."""
     code = (

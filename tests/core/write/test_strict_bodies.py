@@ -27,6 +27,7 @@ def strict(service: Service) -> Iterator[Service]:
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_every_resource_refuses_members_that_it_does_not_have(strict: Service) -> None:
     """Of new objects, of one object, and of lists."""
     for endpoint in strict.registry.endpoints.values():
@@ -42,6 +43,7 @@ def test_every_resource_refuses_members_that_it_does_not_have(strict: Service) -
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_every_resource_takes_what_it_has_shown(strict: Service) -> None:
     """Each member of a representation, brief ones as well."""
     for endpoint in strict.registry.endpoints.values():
@@ -55,6 +57,7 @@ def test_every_resource_takes_what_it_has_shown(strict: Service) -> None:
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_every_action_refuses_them(strict: Service) -> None:
     """Whatever it is for: also those that take no body, whose resource makes no objects, and those of plugins."""
     checked = set()
@@ -80,6 +83,7 @@ def test_views_beside_resources_refuse_them(strict: Service) -> None:
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_nested_objects_are_refused_or_stored(strict: Service) -> None:
     """A member that nothing knows is refused in every field that takes objects, unless the field keeps it as it is."""
     taken = 0

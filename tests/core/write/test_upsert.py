@@ -165,6 +165,7 @@ def test_clients_at_once_make_one_object(service: Service, api: Api, unique: Uni
     assert api.get(TENANTS, {"description": word})["count"] == 1
 
 
+@pytest.mark.night
 def test_a_thousand_equal_objects_take_few_statements(tmp_path: Path, database_template: str, unique: Unique) -> None:
     """As many as one; with references by name and tags. No custom field of another test takes one more."""
     with migrated_database(tmp_path, database_template) as engine:
@@ -196,6 +197,7 @@ def test_a_thousand_equal_objects_take_few_statements(tmp_path: Path, database_t
         assert counts[2] == counts[3]
 
 
+@pytest.mark.night
 def test_references_by_attributes_of_equal_objects_take_one_statement(
     tmp_path: Path, database_template: str, unique: Unique
 ) -> None:

@@ -107,6 +107,7 @@ def test_changed_cables_of_one_path_have_one_picture(
     assert len(pictures(browser.get(change_request["pictures"]))) == 2
 
 
+@pytest.mark.night
 def test_new_cables_of_one_path_have_one_picture(
     api: Api, browser: Browser, plant: Plant, change_request: Made
 ) -> None:
@@ -123,6 +124,7 @@ def test_new_cables_of_one_path_have_one_picture(
     assert all(label in after for label in labels)
 
 
+@pytest.mark.night
 def test_cables_of_two_paths_have_two_pictures(
     service: Service, api: Api, browser: Browser, plant: Plant, change_request: Made
 ) -> None:

@@ -149,6 +149,7 @@ def test_the_record_and_the_feed_of_the_step_name_it(
     assert api.get(change_request["at"])["last_comment_about"] is None
 
 
+@pytest.mark.night
 def test_the_number_of_statements_does_not_grow_with_the_comments(
     service: Service, api: Api, comment: Comment, change_request: Made, unique: Unique
 ) -> None:
@@ -189,6 +190,7 @@ def test_it_is_written_and_shown_at_its_field(browser: Browser, change_request: 
     assert not place.select("form")
 
 
+@pytest.mark.night
 def test_the_form_of_an_object_offers_its_fields(browser: Browser, change_request: Made, site: Made) -> None:
     link = browser.get(change_request["path"]).html.select_one(f"a[aria-label='Comment on {site['name']}']")
     page = browser.get(link["href"])

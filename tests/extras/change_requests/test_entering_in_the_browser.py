@@ -69,6 +69,7 @@ def test_forms_write_to_it(inside: Browser, api: Api, change_request: Any, site:
     assert (counts["creates"], counts["updates"]) == (1, 1)
 
 
+@pytest.mark.night
 def test_a_deletion_and_a_bulk_edit_write_to_it(inside: Browser, api: Api, site: Any, change_request: Any) -> None:
     other = api.post(SITES, {"name": f"{site['name']} b", "status": "active"})
     form = inside.get(f"/dcim/sites/edit/?pk={site['id']}&pk={other['id']}").form()
@@ -204,6 +205,7 @@ def test_pages_outside_take_no_statement_for_change_requests(
         assert not [text for text in page if "extras_change_request" in text or "extras_proposal" in text]
 
 
+@pytest.mark.night
 def test_pages_inside_take_as_many_statements_for_many_changes_as_for_one(
     service: Service, browser: Browser, api: Api, change_request: Any, site: Any, unique: Unique
 ) -> None:

@@ -32,6 +32,7 @@ def inside(service: Service) -> tuple[Browser, dict[str, str]]:
 
 
 @pytest.mark.parametrize("label", every(PAGES, 0, any_database=True))
+@pytest.mark.night
 def test_its_pages_are_served_inside(service: Service, inside: Any, label: str) -> None:
     browser, headers = inside
     case, endpoint, found = Case(service, label), ENDPOINTS[label], page_path(ENDPOINTS[label])

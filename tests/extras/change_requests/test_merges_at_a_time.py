@@ -126,6 +126,7 @@ def test_what_is_missing_at_the_time_is_told(
     assert api.get(change_request["at"])["merge_at"] is None
 
 
+@pytest.mark.night
 def test_a_refusal_by_a_package_is_told_without_its_words_and_holds_no_other_up(
     installed: Callable[..., Service], unique: Unique
 ) -> None:

@@ -83,6 +83,7 @@ def test_outside_nothing_is_marked(service: Service, change_request: Made, name:
     assert not page.html.select(".proposed, .live")
 
 
+@pytest.mark.night
 def test_deleted_rows_match_the_filters_and_are_on_the_first_page(
     enter: Enter, change_request: Made, name: str
 ) -> None:
@@ -95,6 +96,7 @@ def test_deleted_rows_match_the_filters_and_are_on_the_first_page(
     }
 
 
+@pytest.mark.night
 def test_rows_of_tabs_are_marked(enter: Enter, api: Api, change_request: Made, service: Service, name: str) -> None:
     device = service.population.objects(service.registry["dcim.device"])[0]
     bodies = [
@@ -108,6 +110,7 @@ def test_rows_of_tabs_are_marked(enter: Enter, api: Api, change_request: Made, s
     assert marked == {f"{name}-other": "changed", f"{name}-gone": "deleted"}
 
 
+@pytest.mark.night
 def test_the_page_of_an_object_has_the_live_values_of_changed_fields(enter: Enter, change_request: Made) -> None:
     browser, sites = enter(), change_request["sites"]
     page = browser.get(f"/dcim/sites/{sites['other']['id']}/")
@@ -155,6 +158,7 @@ def statements(service: Service, browser: Browser, path: str) -> int:
     return len(found)
 
 
+@pytest.mark.night
 def test_marks_take_a_few_statements_however_many_there_are(
     service: Service, api: Api, enter: Enter, change_request: Made, name: str
 ) -> None:

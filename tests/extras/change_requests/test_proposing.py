@@ -37,6 +37,7 @@ def test_a_new_object(author: Browser, api: Api, unique: Unique) -> None:
     assert api.get(SITES, {"name": name})["count"] == 0
 
 
+@pytest.mark.night
 def test_an_edit_goes_into_an_open_one_by_choice(author: Browser, api: Api, site: Any, unique: Unique) -> None:
     first = author.get("/dcim/sites/add/").form()
     first["name"] = unique()

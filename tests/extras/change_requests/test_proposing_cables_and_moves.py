@@ -54,6 +54,7 @@ def ports(plant: Plant, count: int) -> tuple[str, list[End]]:
     return device, [End("dcim.interface", item["id"]) for item in shown]
 
 
+@pytest.mark.night
 def test_a_plan_of_moves(author: Browser, api: Api, make: Any, unique: Any) -> None:
     room = Room(api, make, unique)
     first, second = room.rack(), room.rack()
@@ -90,6 +91,7 @@ def test_a_plan_of_the_workbench(author: Browser, api: Api, plant: Plant) -> Non
     assert [peer(api, end) for end in a] == [end.id for end in b]
 
 
+@pytest.mark.night
 def test_a_choice_between_change_requests_keeps_the_plan(author: Browser, api: Api, plant: Plant) -> None:
     (left, a), (right, b) = ports(plant, 2), ports(plant, 2)
     form = author.get("/dcim/sites/add/").form()

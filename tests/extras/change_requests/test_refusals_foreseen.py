@@ -97,6 +97,7 @@ def test_who_may_not_propose_reads_it_too(service: Service, rule: Rule, site: Ma
     assert buttons(page) == ["Save"]
 
 
+@pytest.mark.night
 def test_a_refused_form_is_shown_again_with_what_was_typed(
     browser: Browser, api: Api, rule: Rule, site: Made, unique: Unique
 ) -> None:
@@ -194,6 +195,7 @@ def test_objects_that_the_user_may_not_view_are_not_named(
     assert buttons(page) == []
 
 
+@pytest.mark.night
 def test_a_preview_takes_the_same_number_of_statements_for_many_objects(
     service: Service, api: Api, rule: Rule, unique: Unique
 ) -> None:

@@ -54,6 +54,7 @@ def propose(service: Service, site: Any, inside: dict[str, str], count: int) -> 
 
 
 @pytest.mark.any_database
+@pytest.mark.night
 def test_a_repeated_read_takes_few_statements_however_many_objects_there_are(
     service: Service, site: Any, inside: dict[str, str]
 ) -> None:

@@ -200,6 +200,7 @@ def test_it_is_read_only(api: Api) -> None:
     assert api.send("GET", FEED, query={"after": "now"}, status=200).headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.night
 def test_it_is_documented(api: Api) -> None:
     found = api.get("/api/swagger.json")["paths"]["/extras/object-changes/feed/"]["get"]
     assert {"after", "limit", "wait"} <= {parameter.get("name") for parameter in found["parameters"]}
@@ -208,6 +209,7 @@ def test_it_is_documented(api: Api) -> None:
 # -- who sees what
 
 
+@pytest.mark.night
 def test_it_is_for_those_who_may_view_the_change_log_and_the_type(
     service: Service, start: str, make_site: Any, unique: Unique
 ) -> None:
@@ -352,6 +354,7 @@ def _create(context: Any, service: Service, unique: Unique, count: int = 1) -> A
     return made
 
 
+@pytest.mark.night
 def test_a_mirror_has_what_the_service_has(service: Service, start: str, unique: Unique) -> None:
     """Eight clients create, change and delete, some of it the same objects; a transaction stays open meanwhile; two
     mirrors follow.

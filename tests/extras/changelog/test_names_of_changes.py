@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import ObjectChange
@@ -28,6 +29,7 @@ def names_of(service: Service) -> dict[tuple[str, str], str]:
     return {of: names["extras.objectchange", key] for of, key in newest.items()}
 
 
+@pytest.mark.night
 def test_names_of_changes_show_no_content_types_of_the_api(
     service: Service, api: Api, make: Any, unique: Unique
 ) -> None:

@@ -24,6 +24,8 @@ from netinv_core.tasks import upkeep
 from netinv_testing import Service
 from tests.support.databases import migrated_database
 
+pytestmark = pytest.mark.night
+
 LOG, SITES = "/api/extras/object-changes/", "/api/dcim/sites/"
 RELEASED = 73
 DIGEST = "9d59238ac46948a62ffcdec98b8bf3e9d6c8419015bd436ef2789d63a6de6c94"
@@ -122,6 +124,7 @@ def test_upkeep_packs_records_that_had_no_number_yet(service: Service, site: dic
     assert older_records.pack_older(service.engine) == count and unpacked(service) == 0
 
 
+@pytest.mark.night
 def test_a_downgrade_restores_the_columns_of_older_releases(service: Service, site: dict[str, Any]) -> None:
     packed = answers(service, site)
     core = next(app for app in revisions.ordered(service.registry) if revisions.label(app) == "core")

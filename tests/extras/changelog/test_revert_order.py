@@ -162,6 +162,7 @@ def test_a_reference_that_deletion_empties_has_its_former_value(
     assert api.get("/api/tenancy/tenants/", {"name": new})["count"] == 0
 
 
+@pytest.mark.night
 def test_the_number_of_statements_does_not_grow_with_what_is_replaced(
     plant: Plant, service: Service, apply: Any, undo: Any
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
 from netinv_undo.reverting import MAX_PART
@@ -81,6 +83,7 @@ def test_a_single_change_is_undone_at_once(browser: Browser, api: Api, unique: U
     assert api.get(region["url"])["description"] == ""
 
 
+@pytest.mark.night
 def test_many_changes_are_undone_by_the_worker(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
     created = regions(api, unique, MOST + 1)
     page = asked(browser, api, created[0])

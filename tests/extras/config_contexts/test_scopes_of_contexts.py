@@ -141,6 +141,7 @@ def test_a_context_applies_to_what_is_within_each_of_its_scopes(
         assert applying(api, item, word) == [expected, expected]
 
 
+@pytest.mark.night
 def test_a_context_whose_last_object_was_deleted_applies_to_nothing_and_says_so(
     service: Service,
     api: Api,

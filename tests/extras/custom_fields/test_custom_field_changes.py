@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from netinv_core.auth import identity
 from netinv_core.db.engine import session_factory
 from netinv_core.uow import UnitOfWork
@@ -79,6 +81,7 @@ def test_a_choice_stays_while_it_is_used(api: Api, define: Any, role: Any) -> No
     api.delete(free["url"])
 
 
+@pytest.mark.night
 def test_another_process_knows_a_field_as_soon_as_it_is_there(service: Service, define: Any) -> None:
     other = Service(service.engine)
     before = other.api.get(ROLES, {"limit": 1})

@@ -120,6 +120,7 @@ def positions(api: Api, sites: list[Any]) -> list[int]:
 
 
 @pytest.mark.parametrize("spelling", ["_custom_field_data__{}", "cf_{}"])
+@pytest.mark.night
 def test_a_constraint_compares_the_value_of_a_custom_field(
     spelling: str, fields: dict[str, str], sites: list[Any], limited: Any
 ) -> None:

@@ -344,6 +344,7 @@ def test_a_group_of_a_package_that_is_gone_says_so(api: Api, service: Service, g
     api.delete(made["url"])
 
 
+@pytest.mark.night
 def test_what_the_database_refuses_is_refused(api: Api, group: Any) -> None:
     for given in ({"name__re": ["(?<=a)b"]}, {"name": [f"zz{n}" for n in range(70000)]}):
         made = group(given)
@@ -408,6 +409,7 @@ def test_no_change_leads_a_group_above_the_values_that_it_may_compare(
         api.delete(made["url"])
 
 
+@pytest.mark.night
 def test_the_tab_takes_few_statements_for_many_large_groups(
     api: Api, browser: Browser, group: Any, statements: Any, word: str
 ) -> None:
@@ -424,6 +426,7 @@ def test_the_tab_takes_few_statements_for_many_large_groups(
         api.delete(one["url"])
 
 
+@pytest.mark.night
 def test_statements_grow_neither_with_members_nor_with_depth(
     api: Api, make: Any, make_user: Any, of: Any, group: Any, statements: Any, word: str
 ) -> None:
@@ -455,6 +458,7 @@ def test_groups_as_large_as_may_be_are_put_together(api: Api, of: Any, group: An
     assert set(put(api, group(), ("union", wide), status=400)[0]) == {"group"}
 
 
+@pytest.mark.night
 def test_groups_as_deep_as_may_be_are_put_together(api: Api, of: Any, group: Any) -> None:
     one, other = of("a"), of("b")
     deep, names, expected = one, ("union", "difference"), {"a"}

@@ -64,6 +64,7 @@ def test_the_filters_of_a_list_become_a_group_which_is_changed_there(
     assert stored(service, name)["filter"] == {key: filters[key] for key in ("name", "has_racks", "q")}
 
 
+@pytest.mark.night
 def test_filters_are_entered_as_text_or_json_and_shown_as_text_where_it_says_the_same(
     service: Service, browser: Browser, unique: Unique
 ) -> None:

@@ -327,6 +327,7 @@ def test_aliases_fragments_directives_and_operations(api: Api, make: Any) -> Non
     ]
 
 
+@pytest.mark.night
 def test_the_schema_describes_itself(api: Api) -> None:
     from graphql import build_client_schema, get_introspection_query
 

@@ -267,6 +267,7 @@ def test_a_repository_that_is_renamed_renames_the_paths_of_its_jobs(service: Ser
     assert (outcome["created"], outcome["deleted"], len(jobs(service))) == (0, 0, 1)
 
 
+@pytest.mark.night
 def test_a_process_that_does_not_sync_renames_the_paths_of_jobs_too() -> None:
     """A rule registered by the worker's modules alone would be missing in a process that only serves requests."""
     code = """if True:

@@ -153,6 +153,7 @@ def test_running_a_job_takes_the_right_to_change_the_change_request(
     run("Facility", api=stranger.api, status=400, site=site["id"], facility="B")
 
 
+@pytest.mark.night
 def test_a_job_has_no_more_permissions_there_than_its_user(
     service: Service, run: Callable[..., Any], change_request: Any, site: Any
 ) -> None:
@@ -284,6 +285,7 @@ def test_the_number_of_statements_of_a_request_for_a_run_does_not_grow_with_the_
 # -- in the browser
 
 
+@pytest.mark.night
 def test_the_form_of_a_job_runs_it_in_the_change_request_that_one_entered(
     service: Service, job: Callable[[str], Any], change_request: Any
 ) -> None:

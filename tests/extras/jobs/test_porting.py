@@ -54,6 +54,7 @@ def test_the_lines_to_change_are_found(name: str) -> None:
     assert {line: text for line, text in by_line.items() if EXPECTED[name][line] not in text} == {}
 
 
+@pytest.mark.night
 def test_the_command_lists_them_and_says_so_with_its_exit_code(tmp_path: Path) -> None:
     found = checked(str(SAMPLES))
     assert found.exit_code == 1
@@ -117,6 +118,7 @@ def ported(service: Service, tmp_path: Path) -> Iterator[Callable[[str], Any]]:
     service.api.delete(PATH, [{"id": item["id"]} for item in gone])
 
 
+@pytest.mark.night
 def test_the_jobs_of_the_page_run(service: Service, ported: Callable[[str], Any]) -> None:
     api, word = service.api, service.unique()
     region = api.post("/api/dcim/regions/", {"name": word})

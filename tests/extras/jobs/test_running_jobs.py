@@ -65,6 +65,7 @@ def test_a_lease_is_extended_while_the_job_lives(
     assert result(service, asked)["status"]["value"] == "completed"
 
 
+@pytest.mark.night
 def test_a_job_over_its_soft_limit_is_told_and_one_over_its_limit_is_killed(
     service: Service, job: Callable[[str], Any], ask: Callable[..., Any]
 ) -> None:
@@ -114,6 +115,7 @@ def worker(service: Service, **settings: Any) -> int:
 
 
 @pytest.mark.parametrize("writing", [False, True])
+@pytest.mark.night
 def test_a_job_whose_worker_is_killed_is_errored_when_its_lease_ends(
     service: Service, ask: Callable[..., Any], writing: bool
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_plan_is_made_shown_and_applied(api: Api, run: Any, unique: Unique, tm
     assert json.loads(run("plan", "a.yaml", "--json"))["unchanged"] == 1
 
 
+@pytest.mark.night
 def test_errors_name_file_index_and_field_and_exit_with_1(api: Api, run: Any, unique: Unique, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("objects: {dcim.site: [{name: planned site, status: active}]}")
     (tmp_path / "b.yaml").write_text("objects: {dcim.site: [{name: another site, status: none}]}")

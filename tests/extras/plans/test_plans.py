@@ -285,6 +285,7 @@ def test_a_dry_run_of_apply_writes_nothing(api: Api, plan: Any, unique: Unique) 
     assert api.get(SITES, {"name": name})["count"] == 0
 
 
+@pytest.mark.night
 def test_the_number_of_statements_does_not_grow_with_the_objects(
     api: Api, service: Service, plan: Any, unique: Unique
 ) -> None:
@@ -302,6 +303,7 @@ def test_the_number_of_statements_does_not_grow_with_the_objects(
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_five_thousand_objects_are_planned_and_applied(api: Api, plan: Any, unique: Unique) -> None:
     name = unique()
     document = network(name, 1000)

@@ -123,6 +123,7 @@ def test_what_fails_has_the_fallback(api: Api, compute: Any, make: Any, template
     assert value(api, make(TENANTS), compute(template, fallback_value="-")) == "-"
 
 
+@pytest.mark.night
 def test_a_template_that_holds_its_process_for_one_object_costs_the_others_nothing(
     api: Api, compute: Any, make: Any, configured: Any
 ) -> None:

@@ -123,6 +123,7 @@ def test_what_takes_too_much_is_broken_off(source: str) -> None:
     assert good == "good"
 
 
+@pytest.mark.night
 def test_the_reasons_are_told() -> None:
     assert reason(unlike(FREEZE), seconds=0.2) == "it takes longer than 0.2 s"
     assert reason(unlike("{% for i in range(10 ** 12) %}{% endfor %}"), seconds=0.2) == "it takes longer than 0.2 s"
@@ -134,6 +135,7 @@ def test_the_reasons_are_told() -> None:
     assert "nested too deeply" in reason("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}")
 
 
+@pytest.mark.night
 def test_renderings_have_a_time_together() -> None:
     sources = [unlike("{% for i in range(10 ** 12) %}{% endfor %}") for _ in range(3)]
     assert made("warm") == ["warm"]  # starts the process, so that its start is not counted
@@ -145,6 +147,7 @@ def test_renderings_have_a_time_together() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 50])
+@pytest.mark.night
 def test_one_that_kills_its_process_costs_the_others_nothing(count: int) -> None:
     bomb = unlike("{% if n == 7 %}" + FREEZE + "{% endif %}{{ n }}")
     renderings = [Rendering(bomb, {"n": number}) for number in range(6, 6 + count)] + [Rendering("{{ n }}!", {"n": 1})]
@@ -155,6 +158,7 @@ def test_one_that_kills_its_process_costs_the_others_nothing(count: int) -> None
     ] + ["1!"]
 
 
+@pytest.mark.night
 def test_what_runs_out_of_time_again_and_again_is_refused_for_a_while() -> None:
     source = unlike(FREEZE)
     reasons = [str(result) for result in made(*[source] * 5, seconds=0.2, total=60.0)]
@@ -268,6 +272,7 @@ def test_others_wait_for_a_process_and_not_for_ever(pool: renderer_pool.PoolLimi
     assert results == ["x"]
 
 
+@pytest.mark.night
 def test_other_threads_run_while_a_template_is_in_c_and_what_always_ends_its_process_fails_alone(
     service: Service, pool: renderer_pool.PoolLimits
 ) -> None:
@@ -309,6 +314,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.night
 def test_renderers_end_with_the_process_that_started_them_however_it_ends() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(

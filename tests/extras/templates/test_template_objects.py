@@ -162,6 +162,7 @@ LOOP = (
 )
 
 
+@pytest.mark.night
 def test_the_number_of_statements_is_that_of_one_object(
     api: Api, unique: Unique, devices: Any, statements: Any
 ) -> None:

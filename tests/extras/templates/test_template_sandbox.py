@@ -166,6 +166,7 @@ def is_plain(environment: Sandbox, thing: Any) -> bool:
     return type(thing) in PLAIN or isinstance(thing, Undefined)
 
 
+@pytest.mark.night
 def test_nothing_but_plain_data_can_be_reached() -> None:
     compiled = Templates()
     environment = compiled._environments[False]
@@ -323,6 +324,7 @@ def test_attacks_on_exports_and_computed_fields_yield_nothing(
     assert not leaks(answer.text), expression
 
 
+@pytest.mark.night
 def test_attacks_on_webhooks_yield_nothing(sending_service: Service) -> None:
     service = sending_service
     source = "{{ X }}|{{ data.name }}"
@@ -349,6 +351,7 @@ def test_attacks_on_webhooks_yield_nothing(sending_service: Service) -> None:
     assert not [text for text in [*received, str(attempts)] if leaks(text)]
 
 
+@pytest.mark.night
 def test_custom_links_and_job_buttons_are_compiled_and_kept_as_they_are(api: Api, service: Service) -> None:
     job = service.examples["extras.jobbutton"]["job"]
     for expression in attacks("obj"):
@@ -400,6 +403,7 @@ def test_a_template_that_is_too_much_to_compile_is_refused(api: Api, unique: Any
     )
 
 
+@pytest.mark.night
 def test_constants_are_not_made_when_a_template_is_saved() -> None:
     limits = sandbox.RenderLimits.of({name: default for name, (_, default) in feature.settings.items()})
     for source in (

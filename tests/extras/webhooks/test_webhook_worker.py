@@ -170,6 +170,7 @@ def test_a_file_of_authorities_that_is_no_longer_allowed_is_not_read(
     ]
 
 
+@pytest.mark.night
 def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(
     service: Service, hook: Callable[..., str]
 ) -> None:
@@ -230,6 +231,7 @@ def test_a_delivery_waits_while_no_renderer_is_free(service: Service, hook: Call
     assert states(service, webhook) == ["succeeded"]
 
 
+@pytest.mark.night
 def test_a_worker_that_ends_while_a_template_holds_its_renderer_loses_nothing(
     service: Service, hook: Callable[..., str]
 ) -> None:
@@ -492,6 +494,7 @@ def test_a_change_reaches_its_receiver_at_once(service: Service, hook: Callable[
 
 
 @pytest.mark.usefixtures("worker")
+@pytest.mark.night
 def test_a_retry_that_is_due_soon_is_not_left_to_the_next_minute(service: Service, hook: Callable[..., str]) -> None:
     with Receiver(
         lambda handler, request: say(handler, 200 if request.headers["X-Netinv-Attempt"] == "2" else 500)
