@@ -64,7 +64,9 @@ class Runner:
         self.outcomes: list[Outcome] = []
         self._arguments = list(arguments)
         self._running: list[subprocess.Popen[bytes]] = []
-        self._mark = {RUN: os.environ.get(RUN) or process_mark(os.getpid())}
+        self._environment = {**os.environ, RUN: os.environ.get(RUN) or process_mark(os.getpid())}
+        # Compiling modules, above all those of tests, whose assertions pytest rewrites, takes 10 s of every process.
+        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def run(self, steps: Sequence[Step]) -> None:
         """Runs steps: commands that follow each other at the same time, tests one after another.
@@ -139,7 +141,7 @@ class Runner:
         process = subprocess.Popen(
             [str(word) for word in words],
             cwd=REPOSITORY,
-            env={**os.environ, **self._mark, **(environment or {})},
+            env={**self._environment, **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT if output else None,

@@ -34,6 +34,7 @@ def pages_of(service: Service, package: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.night
 def test_axe_finds_nothing(new_page: Callable[..., Any], service: Service, package: str) -> None:
     page, axe = new_page(), Axe()
     paths = list(pages_of(service, package))

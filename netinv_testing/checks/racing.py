@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,10 +14,12 @@ from sqlalchemy import event
 from netinv_core.db.driver import driver_of
 from netinv_testing.cases import Case, check, writable
 from netinv_testing.client import Api, Service
+from netinv_testing.lock_waits import LockWaits
 
 CLIENTS, FEW = 8, 4
 VAGUE = "at the same time"  # what is said when a constraint of the database speaks first, each time
-BARRIER_TIMEOUT = 0.25  # seconds that a client at its first write waits for others, who may be waiting for its locks
+POLL = 0.05  # seconds between two looks at who waits for locks
+BARRIER_TIMEOUT = 10.0  # seconds that a client at its first write waits for others at most
 _WRITES = ("INSERT", "UPDATE", "DELETE", "WITH")
 
 Call = Callable[[Api], Any]
@@ -27,7 +30,8 @@ class _Meeting:
     writes.
     """
 
-    def __init__(self, parties: int) -> None:
+    def __init__(self, parties: int, waits: LockWaits) -> None:
+        self._waits = waits
         self._start = threading.Barrier(parties)
         self._open = threading.Event()
         self._lock = threading.Lock()
@@ -40,7 +44,7 @@ class _Meeting:
         self._start.wait()
 
     def arrive(self) -> None:
-        """Waits, the first time that a client comes here, until all others have or are done."""
+        """Waits, the first time that a client comes here, until all others have, are done, or wait for its locks."""
         if not getattr(self._here, "waits", False):
             return
         self._here.waits = False
@@ -48,8 +52,10 @@ class _Meeting:
             self._missing -= 1
             if self._missing <= 0:
                 self._open.set()
-        if not self._open.wait(BARRIER_TIMEOUT):
-            self._open.set()
+        deadline = time.monotonic() + BARRIER_TIMEOUT
+        while not self._open.wait(POLL):
+            if self._waits.count() >= self._missing or time.monotonic() > deadline:
+                self._open.set()
 
     def end(self) -> None:
         """Notes that a client is done: nobody waits for it any longer."""
@@ -63,7 +69,7 @@ class _Meeting:
 
 @contextlib.contextmanager
 def _meeting(service: Service, parties: int, locking: str) -> Iterator[_Meeting]:
-    meeting = _Meeting(parties)
+    meeting = _Meeting(parties, LockWaits(service.engine))
     moment = "after_cursor_execute" if locking else "before_cursor_execute"
 
     def wait(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:

@@ -129,6 +129,7 @@ def test_an_agent_turns_a_site_up_and_a_person_merges_it(agent_service: Service,
     assert api.get("/api/ipam/ip-addresses/", {"device": f"{word}-r1"})["count"] == 1
 
 
+@pytest.mark.night
 def test_a_client_starts_the_command(agent_service: Service, address: str, unique: Unique) -> None:
     from mcp import Client, StdioServerParameters
 

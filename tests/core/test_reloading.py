@@ -11,8 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,8 @@ from netinv_core.models.base import table_of
 from netinv_core.tasks.workers import WorkerProcess
 from tests.support import REPOSITORY
 from tests.support.databases import migrated_database
-from tests.support.servers import PATIENCE, free_port, listens, running
+from tests.support.servers import free_port, listens, running
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.any_database, pytest.mark.slow, pytest.mark.night]
 INI = """
@@ -96,7 +96,7 @@ class Installation:
         """Sends SIGHUP. Returns the line of the log about it."""
         before = len(self.lines())
         process.send_signal(signal.SIGHUP)
-        eventually(lambda: len(self.lines()) > before)
+        until(lambda: len(self.lines()) > before)
         assert len(self.lines()) == before + 1
         return self.lines()[-1]
 
@@ -107,14 +107,6 @@ class Installation:
     def ask(self) -> int:
         """The status of a request without credentials."""
         return requests.get(f"http://127.0.0.1:{self.port}/api/", timeout=60).status_code
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    """Waits until a condition is true."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, condition
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -242,7 +234,7 @@ def test_a_signal_while_a_program_starts_does_not_end_it(program: str, installat
     is_ready = (lambda: is_seen(installation)) if program == "worker" else listens(installation.port)
     command = [sys.executable, "-c", SIGNALLED[program], *options]
     with running(command, installation.log, is_ready, environment):
-        eventually(lambda: len(installation.lines()) == 1)
+        until(lambda: len(installation.lines()) == 1)
     assert "nothing changed" in installation.lines()[0]
 
 
@@ -267,7 +259,7 @@ def test_gunicorn_starts_its_processes_anew(installation: Installation, gunicorn
     assert [installation.ask() for _ in range(3)] == [403] * 3
     installation.write(rate="1/hour", access="INFO")
     gunicorn.send_signal(signal.SIGHUP)
-    eventually(lambda: installation.ask() == 429)
+    until(lambda: installation.ask() == 429)
     assert "GET" in installation.log.read_text()
 
 
@@ -289,7 +281,7 @@ def test_gunicorn_keeps_its_processes_where_the_file_is_broken(
     assert "Traceback" not in installation.log.read_text()
     installation.write(rate="1/hour")
     gunicorn.send_signal(signal.SIGHUP)
-    eventually(lambda: installation.ask() == 429)
+    until(lambda: installation.ask() == 429)
 
 
 def test_a_service_ends_with_its_terminal(installation: Installation) -> None:
@@ -300,9 +292,9 @@ def test_a_service_ends_with_its_terminal(installation: Installation) -> None:
             [sys.executable, "-m", "pyramid.scripts.pserve", str(installation.ini)],
             {**os.environ, **PYTHON},
         )
-    eventually(listens(installation.port))
+    until(listens(installation.port))
     os.close(terminal)
     ended: list[int] = []
-    eventually(lambda: bool(ended.extend(os.waitpid(process, os.WNOHANG)) or ended[-2]))
+    until(lambda: bool(ended.extend(os.waitpid(process, os.WNOHANG)) or ended[-2]))
     status = ended[-1]
     assert os.waitstatus_to_exitcode(status) in (0, NOT_FLUSHED, -signal.SIGHUP)

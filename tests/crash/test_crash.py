@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 import requests
 
-from tests.support.crash.installation import PATIENT, ExpectedEvents, Installation, until
+from tests.support.crash.installation import PATIENT, ExpectedEvents, Installation
 from tests.support.databases import migrated_database, new_queue_url
 from tests.support.receivers import Received, Receiver
 from tests.support.servers import free_port
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.crash
 TENANTS = "/api/tenancy/tenants/"

@@ -1,7 +1,7 @@
 """Pairs of checks and resources for the contract tests: the gate runs an eighth of them, ``make test-all`` all.
 
-Seven eighths are marked ``repetition``, other ones on each database. On PostgreSQL and MariaDB the checks that are about
-SQL are no repetitions for the resources that have SQL of their own.
+Seven eighths are marked ``repetition``, other ones on each database. On PostgreSQL and MariaDB all pairs are repetitions
+but those of checks that are about SQL: an eighth of them, and all for the resources that have SQL of their own.
 """
 
 from __future__ import annotations
@@ -90,12 +90,17 @@ def contract_pairs(checks: Sequence[AnyCheck], *, any_database: bool = False) ->
     for number, check in enumerate(checks):
         labels = [label for label in sorted(ENDPOINTS) if check.applies(ENDPOINTS[label])]
         marks = _repetitions(len(labels), number, any_database=any_database)
-        has_sql = DIALECT != "sqlite" and check.name in SQL_CHECKS
         for label, repeated in zip(labels, marks, strict=True):
-            marks_of_pair = [] if has_sql and label in OWN_SQL else repeated
+            marks_of_pair = repeated if DIALECT == "sqlite" else _marks_on_servers(check.name, label, repeated)
             if may_run(marks_of_pair):
                 pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=marks_of_pair))
     return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together
+
+
+def _marks_on_servers(check: str, label: str, repeated: list[Any]) -> list[Any]:
+    if check not in SQL_CHECKS:
+        return [*repeated, pytest.mark.repetition]
+    return [] if label in OWN_SQL else repeated
 
 
 def every_resource() -> list[Any]:

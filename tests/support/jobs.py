@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -96,12 +95,3 @@ def result(service: Service, shown: Any) -> Any:
 def logs(service: Service, shown: Any) -> list[tuple[str, str]]:
     """Log entries of a job."""
     return [(item["log_level"], item["message"]) for item in service.api.get(f"{RESULTS}{shown['id']}/logs/")]
-
-
-def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """Polls a condition; returns its first true value."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come to be in time"
-        time.sleep(0.05)
-    return found

@@ -62,7 +62,6 @@ ON_SERVERS = (  # modules and folders that the gate runs on both
     "tests/properties/test_value_lookups_properties.py",
     "tests/specification/test_specified_filtering.py",
     "tests/specification/test_specified_network_filters.py",
-    "tests/specification/test_specified_webhooks.py",
     "tests/test_contract.py",
 )
 ON_POSTGRESQL = (  # and those that it runs on PostgreSQL alone
@@ -91,7 +90,6 @@ JOURNEYS = {  # in Chromium, of each area and of each script
     "test_a_token_is_made_shown_once_and_used",
     "test_a_visitor_signs_in_by_keyboard_and_lands_where_they_were_going",
     "test_an_error_puts_the_focus_on_its_summary_which_leads_to_the_field",
-    "test_axe_finds_nothing_on_pages_of_rules",
     "test_counts_and_parts_of_a_page_are_fetched",
     "test_devices_are_dragged_exchanged_and_applied_at_once",
     "test_menus_keys_and_the_palette_lead_below_the_path",

@@ -41,6 +41,7 @@ def _changes_of(service: Service, key: str) -> int:
     return service.api.get("/api/extras/object-changes/", {"changed_object_id": key})["count"]
 
 
+@pytest.mark.night
 def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, queue_url: str) -> None:
     """What was recorded longer ago than is kept goes, the rest stays."""
     old, new = (service.api.post(SITES, {"name": unique(), "status": "active"})["id"] for _ in range(2))

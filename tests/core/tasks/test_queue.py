@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_testing import Api, Service, Unique
 from tests.support.servers import free_port
+from tests.support.waiting import until
 
 TENANTS = "/api/tenancy/tenants/"
 
@@ -33,16 +33,6 @@ TENANTS = "/api/tenancy/tenants/"
 def port() -> int:
     """A port of this machine on which nobody listens."""
     return free_port()
-
-
-def eventually(condition: Callable[[], Any]) -> bool:
-    """Waits for a condition; a minute is for machines that have much else to do."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def unnumbered(service: Service) -> bool:
@@ -207,7 +197,7 @@ def test_a_worker_without_its_queue_does_what_is_due_each_minute(
     with caplog.at_level(logging.WARNING, "netinv_core"):
         consumer = task_queue.start_embedded(huey)
         try:
-            assert eventually(lambda: not unnumbered(service))
+            until(lambda: not unnumbered(service))
         finally:
             consumer.stop(graceful=True)
     lines = [record for record in caplog.records if record.name == "netinv_core.tasks.redis_queue"]
@@ -226,7 +216,7 @@ if shutil.which("redis-server"):
         def start() -> subprocess.Popen[bytes]:
             options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
             started.append(subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL))
-            assert eventually(lambda: not socket.socket().connect_ex(("127.0.0.1", port)))
+            until(lambda: not socket.socket().connect_ex(("127.0.0.1", port)))
             return started[-1]
 
         yield start
@@ -254,9 +244,9 @@ if shutil.which("redis-server"):
                     first.wait()
                 elif step == "there again":
                     redis_server()
-                    assert eventually(huey.storage.conn.ping)
+                    until(huey.storage.conn.ping)
                 api.post(TENANTS, {"name": unique()})
                 number_changes()
-                assert eventually(lambda: not unnumbered(service)), step
+                until(lambda: not unnumbered(service))
         finally:
             consumer.stop(graceful=True)

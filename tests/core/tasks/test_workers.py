@@ -5,11 +5,8 @@ from __future__ import annotations
 import datetime
 import os
 import socket
-import time
 import uuid
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -21,6 +18,7 @@ from netinv_core.tasks import workers
 from netinv_core.tasks.queue import Task
 from netinv_testing import Service
 from tests.support.databases import new_queue_url
+from tests.support.waiting import until
 
 _worker = table_of(workers.WorkerProcess)
 
@@ -29,13 +27,6 @@ _worker = table_of(workers.WorkerProcess)
 def queue_url(tmp_path: Path) -> str:
     """Where tasks wait."""
     return new_queue_url(tmp_path)
-
-
-def eventually(condition: Callable[[], Any]) -> bool:
-    deadline = time.monotonic() + 30
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return bool(condition())
 
 
 def alive(service: Service) -> float:
@@ -58,11 +49,11 @@ def test_a_worker_is_seen_with_its_task_until_it_ends(
     consumer = task_queue.start_embedded(huey)
     try:
         of_process = sa.select(_worker.c.host, _worker.c.task).where(_worker.c.process == os.getpid())
-        assert eventually(lambda: (socket.gethostname(), "nothing") in map(tuple, service.rows(of_process)))
+        until(lambda: (socket.gethostname(), "nothing") in map(tuple, service.rows(of_process)))
         assert alive(service) == others + 1
     finally:
         consumer.stop(graceful=True)
-    assert eventually(lambda: alive(service) == others)
+    until(lambda: alive(service) == others)
 
 
 def test_a_worker_that_ended_without_a_word_is_known_for_a_day(service: Service) -> None:
@@ -75,7 +66,7 @@ def test_a_worker_that_ended_without_a_word_is_known_for_a_day(service: Service)
     heartbeat = workers.Heartbeat(service.engine, service.registry.dialect)
     heartbeat.start()
     try:
-        assert eventually(lambda: "forgotten" not in [row.host for row in service.rows(sa.select(_worker))])
+        until(lambda: "forgotten" not in [row.host for row in service.rows(sa.select(_worker))])
         with service.engine.connect() as connection:
             assert {row.host: row.alive for row in workers.workers(connection)}["gone"] in (False, 0)
     finally:
@@ -96,6 +87,5 @@ def test_a_worker_goes_on_while_the_database_is_away(
     heartbeat = workers.Heartbeat(away, "sqlite")
     with caplog.at_level("DEBUG", logger=workers.__name__):
         heartbeat.start()
-        while sum("no heartbeat" in message for message in caplog.messages) < 2:
-            time.sleep(0.01)
+        until(lambda: sum("no heartbeat" in message for message in caplog.messages) >= 2)
         heartbeat.stop()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import time
 import uuid
 
 import requests
@@ -12,6 +11,7 @@ import sqlalchemy as sa
 
 from netinv_core.db.engine import lock_rows
 from netinv_testing import Service, Unique
+from netinv_testing.lock_waits import until_it_waits
 from tests.support.cabling_fixtures import CABLES, Plant
 from tests.support.http_server import served
 from tests.support.threads import CLIENTS, at_once
@@ -94,7 +94,7 @@ def test_a_request_that_meets_another_in_a_deadlock_is_tried_again(service: Serv
         answer = pool.submit(
             service.api.patch, "/api/dcim/sites/", [{"id": site["id"], "comments": "x"} for site in (first, second)]
         )
-        time.sleep(0.3)
+        until_it_waits(service.engine, answer)
         with contextlib.suppress(sa.exc.OperationalError):  # it may be the one that is given up
             other.execute(lock_rows(sa.select(table.c.id).where(table.c.id == uuid.UUID(first["id"]))))
         other.rollback()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import itertools
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -13,9 +12,8 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_testing import Service
+from netinv_testing.lock_waits import until_it_waits
 from netinv_testing.samples import Samples
-
-HEAD_START = 0.5  # seconds that the second request has before the first one commits
 
 
 class Race(NamedTuple):
@@ -85,7 +83,7 @@ def test_of_a_change_and_a_reference_that_exclude_each_other_one_is_refused(
     def before_commit(connection: Any) -> None:
         if threading.get_ident() == here and not started:
             started.append(pool.submit(second))
-            time.sleep(HEAD_START)
+            until_it_waits(service.engine, started[0])
 
     sa.event.listen(service.engine, "commit", before_commit)
     try:

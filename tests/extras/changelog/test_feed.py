@@ -24,6 +24,7 @@ from netinv_core.write import save
 from netinv_extras.changelog.feed import cursor_of, number_of
 from netinv_testing import Api, Service, Unique
 from tests.support.http_server import served
+from tests.support.waiting import until
 
 FEED, CHANGES, SITES = "/api/extras/object-changes/feed/", "/api/extras/object-changes/", "/api/dcim/sites/"
 SITE, CHANGE = "dcim.site", "extras.objectchange"
@@ -163,8 +164,7 @@ def test_only_so_many_wait_at_once(service: Service, api: Api, start: str, make_
     """The threads of the server are for all: one more is answered without waiting."""
     with service.configured(feed_waiters=1), concurrent.futures.ThreadPoolExecutor(2) as pool:
         first = pool.submit(api.get, FEED, {"after": start, "wait": 60})
-        while not service.app.registry.netinv_waiters.count:
-            time.sleep(0.01)
+        until(lambda: service.app.registry.netinv_waiters.count)
         second = pool.submit(api.get, FEED, {"after": start, "wait": 60})
         assert second.result(timeout=30)["results"] == [] and not first.done()
         make_site()

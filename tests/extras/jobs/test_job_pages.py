@@ -13,7 +13,8 @@ from netinv_extras.jobs import live_log, runner
 from netinv_testing import Account, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
-from tests.support.jobs import job, service, until, work
+from tests.support.jobs import job, service, work
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.any_database
 __all__ = ["job", "service"]

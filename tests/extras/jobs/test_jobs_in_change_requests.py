@@ -12,7 +12,8 @@ from netinv_extras.jobs import runner as job_running
 from netinv_testing import Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
-from tests.support.jobs import RESULTS, SITES, job, logs, result, service, until, work
+from tests.support.jobs import RESULTS, SITES, job, logs, result, service, work
+from tests.support.waiting import until
 
 __all__ = ["job", "service"]
 REQUESTS, BUTTONS = "/api/extras/change-requests/", "/api/extras/job-buttons/"

@@ -21,7 +21,8 @@ from netinv_extras.jobs.claims import ABANDONED
 from netinv_extras.jobs.results import JobResult
 from netinv_extras.jobs.runner import DIED, Runner, run_jobs
 from netinv_testing import Service
-from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, until, work
+from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
+from tests.support.waiting import until
 
 __all__ = ["ask", "job", "service"]
 _result = table_of(JobResult)

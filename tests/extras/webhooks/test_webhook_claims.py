@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,6 +18,7 @@ from netinv_extras.webhooks.outbox import MAX_WEBHOOKS, AttemptOutcome
 from netinv_extras.webhooks.worker import LOST, MAX_LOST_CLAIMS, Deliverer
 from netinv_testing import Service
 from tests.support.receivers import Received, Receiver, say
+from tests.support.waiting import until
 from tests.support.webhook_workers import (
     change,
     deliver,
@@ -203,8 +203,7 @@ def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(
         receiver.wait(4)
         stopper = threading.Thread(target=worker.stop, args=(60,))
         stopper.start()
-        while not worker._stopping:
-            time.sleep(0.01)
+        until(lambda: worker._stopping)
         stopping.set()
         stopper.join()
         rows = deliveries(service, webhook)

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,14 @@ from sqlalchemy.engine import Engine, make_url
 
 from netinv_core.tasks import queue as task_queue
 from netinv_testing import Service
+from tests.support.processes import processor_seconds
 from tests.support.receivers import Received, Receiver
+from tests.support.waiting import until
 
 PROCESS = Path(__file__).with_name("process.py")
 SECRET = "for crash tests only, 32 characters"
 PATIENCE = 60.0
+LITTLE = 0.1  # seconds of processor time that processes use in a second in which they do nothing
 PATIENT = 60  # seconds for an answer of a receiver: no good one is too slow on a busy machine
 
 
@@ -122,9 +124,12 @@ class Installation:
         return found
 
     def idle(self) -> None:
-        """Waits until the worker has done what it was called for when processes started."""
+        """Waits until the workers have done what they were called for when processes started: no process computes."""
         until(lambda: len(self.queue) == 0)
-        time.sleep(1)
+        before = -1.0
+        while (used := sum(processor_seconds(process.pid) for process in self._running)) - before > LITTLE:
+            before = used
+            time.sleep(1)
 
     def settled(self, seconds: float = PATIENCE, **query: Any) -> None:
         """Waits until nothing is queued any more."""
@@ -137,17 +142,6 @@ class Installation:
             ),
             seconds,
         )
-
-
-def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    """Waits until a condition holds.
-
-    :raises AssertionError: when it does not in time
-    """
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about in time"
-        time.sleep(0.05)
 
 
 class ExpectedEvents:

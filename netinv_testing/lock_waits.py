@@ -1,0 +1,55 @@
+"""Transactions that wait for a lock, as the database server lists them: races wait for them instead of for a time."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+
+from netinv_core.db.engine import engine_from
+
+PATIENCE = 60.0  # seconds
+_WAITING = {
+    "postgresql": (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    ),
+    "mysql": (
+        "SELECT count(*) FROM information_schema.processlist AS process"
+        " LEFT JOIN information_schema.innodb_trx AS trx ON trx.trx_mysql_thread_id = process.id"
+        " WHERE process.db = database() AND (trx.trx_state = 'LOCK WAIT' OR process.state = 'User lock')"
+    ),
+}
+
+
+class LockWaits:
+    """Counts the connections to a database that wait for a lock, on a connection of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._query = _WAITING.get(engine.dialect.name)
+        url = engine.url.render_as_string(hide_password=False)
+        self._own = engine_from(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool) if self._query else engine
+
+    def count(self) -> int:
+        """The number of connections that wait. SQLite does not tell: there it is that of those that are in use besides
+        the one that writes.
+        """
+        if self._query is None:
+            pool: Any = self._engine.pool
+            return max(pool.checkedout() - 1, 0) if hasattr(pool, "checkedout") else 0
+        with self._own.connect() as connection:
+            return int(connection.scalar(sa.text(self._query)) or 0)
+
+
+def until_it_waits(engine: Engine, future: Future[Any]) -> None:
+    """Waits until a connection waits for a lock, or the call that is expected to is over.
+
+    :raises AssertionError: after a minute
+    """
+    waits, deadline = LockWaits(engine), time.monotonic() + PATIENCE
+    while not waits.count() and not future.done():
+        assert time.monotonic() < deadline, "nothing waits for a lock"
+        time.sleep(0.02)
