@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from ci.steps import GATE, WHOLE, Pytest
+from ci.steps import GATE, ON_POSTGRESQL, ON_SERVERS, WHOLE, Pytest
 from tests.support import REPOSITORY
-from tests.support.night import CASES, EVERY_CASE, JOURNEYS, ON, further_cases
+from tests.support.night import CASES, EVERY_CASE, JOURNEYS, further_cases
 
 pytestmark = pytest.mark.any_database
 
 
 def test_every_listed_module_exists() -> None:
-    listed = {part for parts in (*ON.values(), EVERY_CASE) for part in parts}
+    listed = {*ON_SERVERS, *ON_POSTGRESQL, *EVERY_CASE}
     assert sorted(part for part in listed if not (REPOSITORY / part).exists()) == []
 
 
