@@ -130,7 +130,6 @@ ON_SERVERS = (  # what depends on locks, constraints, orders, notations or types
     "tests/test_contract.py",
 )
 ON_POSTGRESQL = (  # what the gate runs on PostgreSQL besides
-    "tests/core/maintenance/test_backup.py",
     "tests/core/test_two_processes.py",
     "tests/crash/test_crash.py",
 )

@@ -91,6 +91,7 @@ def other_machine(source: Service, tmp_path: Path) -> Iterator[tuple[Engine, Any
         yield engine, source.registry
 
 
+@pytest.mark.night
 def test_every_object_is_restored_on_every_database(source: Service, tmp_path: Path) -> None:
     examples_of_jobs(source)
     for endpoint in source.registry.endpoints.values():
@@ -197,6 +198,7 @@ MISFITS: Mapping[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.night
 def test_a_damaged_backup_is_refused_and_nothing_is_changed(file: Path, other_machine: Any, kind: str) -> None:
     DAMAGES[kind](file)
     with pytest.raises(ArchiveError, match="damaged"):
