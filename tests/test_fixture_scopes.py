@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support import REPOSITORY
 
 SHARED = {"service", "demo_service"}  # services of scope "session"
@@ -38,6 +40,7 @@ def made_twice(path: Path) -> list[str]:
     return [f"{path.relative_to(REPOSITORY)}: {name}" for name in sorted(found)]
 
 
+@pytest.mark.night
 def test_objects_of_a_module_in_a_shared_service_are_made_once() -> None:
     """xdist gives the tests of a module to a worker in several parts: a fixture of the module is set up for each."""
     files = sorted([*(REPOSITORY / "tests").rglob("*.py"), *(REPOSITORY / "plugins").rglob("tests/*.py")])

@@ -50,6 +50,7 @@ def test_gaps_are_the_addresses_that_no_range_takes(bounds: Range, taken: list[R
 
 @given(ranges, st.sampled_from([4, 6]), st.integers(0, 2**32 - 1 - SPACE))
 @example((0, 0), 4, 0)
+@pytest.mark.night
 def test_blocks_are_the_fewest_networks_that_make_up_a_range(bounds: Range, version: int, offset: int) -> None:
     start, end = bounds[0] + offset, bounds[1] + offset
     kind = ipaddress.IPv4Address if version == 4 else ipaddress.IPv6Address

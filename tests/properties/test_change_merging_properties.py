@@ -118,6 +118,7 @@ operations = st.lists(
 @example([(True, "update", "x"), (True, "update", "")])
 @example([(True, "delete", ""), (True, "create", "x")])
 @example([(True, "delete", ""), (True, "create", "")])
+@pytest.mark.night
 def test_a_transaction_leaves_one_record_of_each_object_that_it_changed(
     service: Service, some: list[tuple[bool, str, str]]
 ) -> None:

@@ -68,6 +68,7 @@ def test_a_service_without_the_site_says_how_to_build_it(site: Path, visitor: we
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_the_site_is_built_without_warnings_and_needs_no_other_host(tmp_path: Path) -> None:
     build(tmp_path)
     sites = (tmp_path / "reference" / "models" / "dcim-sites.html").read_text()

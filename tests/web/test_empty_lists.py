@@ -55,6 +55,7 @@ def test_the_sentence_of_every_empty_list_is_for_people(service: Service) -> Non
     assert faults == {}
 
 
+@pytest.mark.night
 def test_every_empty_list_says_what_belongs_there_and_offers_the_next_step(service: Service) -> None:
     endpoints = listed(service)
     rights = [

@@ -148,6 +148,7 @@ def test_names_in_sentences_stay_text(service: Service, browser: Browser, unique
 # -- pinned views
 
 
+@pytest.mark.night
 def test_views_that_a_user_pins_are_tiles(service: Service, browser: Browser, unique: Unique) -> None:
     """Own and shared ones, as long as they exist and the list may be viewed."""
     own, shared = unique(), unique()

@@ -85,6 +85,7 @@ def test_a_document_below_a_long_key_does_not_multiply_it(
     assert len(page.text) < 300_000
 
 
+@pytest.mark.night
 def test_a_large_document_costs_little_in_the_history_of_other_fields(service: Service, unique: Unique) -> None:
     """Documents are compared without copies of them."""
     data = {"numbers": list(range(140_000)), "lists": {str(number): [number] for number in range(60_000)}}

@@ -25,6 +25,7 @@ def attacked_service(tmp_path_factory: pytest.TempPathFactory, database_template
         yield Service(engine, {**JOBS, "netinv.media_root": media_root, "netinv.sign_in_failures_account": "0"})
 
 
+@pytest.mark.night
 def test_no_input_of_pages_and_forms_is_answered_by_an_error(attacked_service: Service, inputs: Inputs) -> None:
     fuzzer = PageFuzzer(attacked_service, inputs.seed)
     fuzzer.populate()

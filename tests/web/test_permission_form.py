@@ -165,6 +165,7 @@ def test_alternatives_are_json(browser: Browser, api: Api, permission: Callable[
     assert api.get(item["url"])["constraints"] is None
 
 
+@pytest.mark.night
 def test_errors_are_at_their_controls(browser: Browser, permission: Callable[..., Any]) -> None:
     path = edit_path(permission())
     cases = [

@@ -232,6 +232,7 @@ def test_the_status_page_counts_active_windows(api: Api, make_site: Any, make_wi
 # -- coming and going
 
 
+@pytest.mark.night
 def test_without_the_package_the_service_works(
     engine: sa.Engine, make_site: Any, make_window: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,6 +254,7 @@ def test_without_the_package_the_service_works(
     bare.api.delete(f"{SITES}{kept['id']}/", status=409)
 
 
+@pytest.mark.night
 def test_its_tables_come_and_go_and_leave_the_rest(tmp_path: Path) -> None:
     with empty_database(tmp_path) as engine:
         registry = service.registry_for(engine.dialect.name, {})

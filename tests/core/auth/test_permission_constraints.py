@@ -140,6 +140,7 @@ def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_one
             )
 
 
+@pytest.mark.night
 def test_no_action_writes_for_a_read_only_token_or_without_credentials(
     service: Service, configured: Any, inputs: Inputs
 ) -> None:

@@ -254,6 +254,7 @@ def test_a_restore_that_fails_leaves_the_rows_as_they_were(
     source.api.post(TENANTS, {"name": "still written"})
 
 
+@pytest.mark.night
 def test_rows_that_refer_to_missing_ones_are_refused(file: Path, other_machine: Any) -> None:
     members = members_of(file)
     manifest = json.loads(members[archive.MANIFEST])
@@ -299,6 +300,7 @@ def run(source: Service, tmp_path: Path) -> Callable[..., Result]:
     return run
 
 
+@pytest.mark.night
 def test_a_backup_without_the_right_secret_is_marked_and_told(
     run: Callable[..., Result], source: Service, unique: Any, tmp_path: Path
 ) -> None:

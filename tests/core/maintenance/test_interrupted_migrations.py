@@ -131,6 +131,7 @@ def test_the_plan_lists_what_is_missing_and_each_applied_revision_is_told(tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_two_migrations_at_once_both_succeed(tmp_path: Path) -> None:
     with empty_database(tmp_path) as engine:
         program = "from netinv_admin.commands.cli import cli; cli()"
@@ -159,6 +160,7 @@ def test_the_revisions_of_a_package_are_one_transaction(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_a_migration_that_begins_during_another_waits_for_it(tmp_path: Path) -> None:
     applied: list[str] = []
     others: list[subprocess.Popen[str]] = []

@@ -124,6 +124,7 @@ def test_levels_that_are_none_are_refused(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.night
 def test_a_service_listens_and_logs_as_the_environment_says(tmp_path: Path, database_template: str) -> None:
     port, ini, log = free_port(), tmp_path / "netinv.ini", tmp_path / "log"
     given: dict[str, Any] = {

@@ -98,6 +98,7 @@ def test_many_changes_are_undone_by_the_worker(service: Service, browser: Browse
     assert not done.html.select("[data-poll]") and [link for link in done.links() if "request_id=" in link]
 
 
+@pytest.mark.night
 def test_a_long_undo_tells_how_far_it_is(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
     created = regions(api, unique, MAX_PART + 1)
     run = agreed(asked(browser, api, created[0]))
