@@ -186,9 +186,6 @@ def _scalar(field: fields.Value) -> Control:
         return _base(field, "textarea", attributes={"data-markdown": ""} if markdown else {})
     if info.kind == "slug":
         attributes |= {"data-slug-of": info.slug_of or "", "data-slug-joint": info.slug_joint}
-    # Browsers would take a text above a password for the name of an account, and fill in that of the user.
-    if not info.suggestions:
-        attributes["autocomplete"] = "off"
     return _base(field, attributes=attributes, suggestions=info.suggestions, unit=info.unit)
 
 
@@ -267,7 +264,7 @@ def _image(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control:
 def _other(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control | None:
     """The control of a field of any other kind: its JSON, or its text. Without a value to show it is left out."""
     if field.kind == "string":
-        return _base(field, attributes={"autocomplete": "off"})
+        return _base(field)
     return None if field.write_only else _base(field, "json")
 
 

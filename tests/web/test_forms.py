@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_testing import Api, Service
+from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser, BrowserPage
 
@@ -368,8 +368,13 @@ def test_an_object_is_changed_by_those_who_may_view_and_change_it(
 
 
 @pytest.mark.parametrize("path", ["/extras/webhooks/add/", "/users/users/add/", "/dcim/devices/add/"])
-def test_browsers_fill_in_no_text_of_an_object(browser: Browser, path: str) -> None:
-    """They would take a text above a password for the name of the user's account."""
+def test_browsers_fill_in_no_text_of_an_object(service: Service, browser: Browser, unique: Unique, path: str) -> None:
+    """They would take a text above a password for the name of the user's account. Custom fields are such texts, too."""
+    label = service.registry.by_path[tuple(path.split("/")[1:3])].label
+    if label == "dcim.device":
+        name = unique()
+        body = {"name": name, "slug": name, "label": name, "type": "text", "content_types": [label]}
+        service.api.post("/api/extras/custom-fields/", body)
     page = browser.get(path).html
     texts = page.select("main input[type=text], main input[type=password], main input:not([type])")
     assert texts and all(text.get("autocomplete") for text in texts)
