@@ -212,6 +212,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
+@pytest.mark.night
 def test_a_wrong_value(run: Callable[..., Result], name: str) -> None:
     for words in (ONE, ("check",), ("worker",)):
         value, reason = WRONG[name]

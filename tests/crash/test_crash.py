@@ -95,6 +95,7 @@ def test_a_worker_killed_on_the_way(installation: Installation, fault: str) -> N
         expected.check(f"worker killed {fault}", receiver.received)
 
 
+@pytest.mark.night
 def test_a_queue_that_forgets_everything(installation: Installation) -> None:
     """The words to the worker are lost before any worker saw them."""
     with Receiver() as receiver:
@@ -150,6 +151,7 @@ BROKEN: dict[str, Any] = {"500": 500, "301": 301, "slow": slow, "garbage": garba
 
 @impatient
 @pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.night
 def test_a_broken_receiver_gets_its_messages_when_it_is_mended(installation: Installation, kind: str) -> None:
     """It is told again by hand; a good receiver beside it is not held up."""
     with Receiver(BROKEN[kind]) as bad, Receiver() as good:
@@ -171,6 +173,7 @@ def test_a_broken_receiver_gets_its_messages_when_it_is_mended(installation: Ins
         expected.check(f"receiver mended after {kind}", bad.received[before:])
 
 
+@pytest.mark.night
 def test_what_is_rolled_back_is_not_told(installation: Installation) -> None:
     with Receiver() as receiver:
         installation.hook(receiver, TENANT)

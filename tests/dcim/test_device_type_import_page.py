@@ -78,6 +78,7 @@ def models(api: Api, maker: str) -> list[str]:
     return sorted(item["model"] for item in found if item["manufacturer"]["name"] == maker)
 
 
+@pytest.mark.night
 def test_several_files_with_a_picture_are_previewed_then_imported(browser: Browser, api: Api, maker: str) -> None:
     files = {
         "one.yaml": described(maker, "one", "airflow: passive\ninterfaces:\n  - {name: e1, type: virtual}\n"),

@@ -58,6 +58,7 @@ def test_every_value_of_a_custom_field_is_shown(service: Service, made: Any, uni
     assert list(refused.json) == ["custom_fields"]
 
 
+@pytest.mark.night
 def test_names_of_the_configuration_are_shown_as_text(service: Service, made: Any, unique: Unique) -> None:
     browser = Browser(service, service.admin)
     role, slugs = made("ipam/roles", {"name": unique(), "slug": unique()}), []

@@ -93,6 +93,7 @@ def test_an_object_is_created_changed_and_deleted_by_editors(browser: Browser, a
     api.get(f"{TENANTS}{tenant['id']}/", status=404)
 
 
+@pytest.mark.night
 def test_a_dry_run_changes_nothing(browser: Browser, api: Api, unique: Unique) -> None:
     name = unique()
     form = editor(browser.get(TENANTS), "POST")

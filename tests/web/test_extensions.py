@@ -63,6 +63,7 @@ def path_of(item: dict[str, Any]) -> str:
 # -- every part is shown
 
 
+@pytest.mark.night
 def test_a_package_adds_parts_to_the_pages_of_another(visit: Visit) -> None:
     service, browser = visit()
     assert service.api.get("/api/status/")["broken-packages"] == {}
@@ -307,6 +308,7 @@ def test_every_page_loads_the_style_sheet_and_the_script_of_the_example(browser:
 # -- the interface as a package
 
 
+@pytest.mark.night
 def test_without_the_web_interface_the_api_is_served(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     modules, broken = discover()
     without = ([(name, module) for name, module in modules if name != "web"], broken)

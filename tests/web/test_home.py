@@ -259,6 +259,7 @@ def test_only_superusers_load_the_demo_inventory(empty_service: Service) -> None
     browser.post("/demo/load/", status=403)
 
 
+@pytest.mark.night
 def test_without_its_package_the_demo_inventory_is_not_offered(
     empty_service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:

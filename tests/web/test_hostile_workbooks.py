@@ -78,6 +78,7 @@ LARGE: Mapping[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("case", LARGE)
+@pytest.mark.night
 def test_a_workbook_that_unpacks_to_much_is_refused_before_it_is_built(browser: Browser, case: str) -> None:
     make, reason = LARGE[case]
     content = make()

@@ -318,6 +318,7 @@ def test_a_column_with_a_number_of_thousands_of_digits_is_named(browser: Browser
 
 
 @pytest.mark.parametrize("date", ["Thu, 01 Jan 99999 00:00:00 GMT", "Thu, 99 Zzz 0000 99:99:99 GMT", "never"])
+@pytest.mark.night
 def test_dates_that_are_none_are_ignored(browser: Browser, date: str) -> None:
     for path in ("/dcim/sites/", "/api/dcim/sites/", "/api/swagger.json"):
         for name in ("If-Modified-Since", "If-Unmodified-Since", "If-Range"):

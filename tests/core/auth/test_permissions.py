@@ -210,6 +210,7 @@ def test_what_is_exempt_anyone_may_read(anonymous: Api, make_user: Any, configur
     assert anonymous.get(TENANTS, status=403) == NOT_GIVEN
 
 
+@pytest.mark.night
 def test_a_star_opens_no_account_credential_or_log(service: Service, anonymous: Api, configured: Any) -> None:
     by_name = {label for label, endpoint in service.registry.endpoints.items() if endpoint.exempt_by_name_only}
     assert by_name >= {

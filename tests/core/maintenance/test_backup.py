@@ -228,6 +228,7 @@ def test_a_file_is_never_written_outside_of_the_folder(file: Path, other_machine
     assert not (tmp_path / "other" / "escaped.png").exists()
 
 
+@pytest.mark.night
 def test_a_target_that_holds_something_is_replaced_on_purpose_only(file: Path, source: Service) -> None:
     source.api.post(TENANTS, {"name": "later"})
     kept = Path(source.settings["media_root"]) / "devicetype-images" / "kept.png"

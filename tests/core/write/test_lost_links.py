@@ -45,6 +45,7 @@ def test_every_list_is_of_a_resource_that_is_walked() -> None:
 
 
 @pytest.mark.parametrize("label", TARGETS)
+@pytest.mark.night
 def test_a_deletion_changes_the_lists_that_the_object_was_in(label: str, service: Service) -> None:
     case, owners = Case(service, label), owners_of(REGISTRY[label])
     types = [owner for owner, name in owners if name == "tags" and owner != "extras.configcontext"]

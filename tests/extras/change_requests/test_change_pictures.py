@@ -90,6 +90,7 @@ def row_of(plant: Plant) -> tuple[list[tuple[End, End]], list[str]]:
     return [(near, one.fronts[0]), (one.rear, two.rear), (two.fronts[0], far)], [plant.unique() for _ in range(3)]
 
 
+@pytest.mark.night
 def test_changed_cables_of_one_path_have_one_picture(
     api: Api, browser: Browser, plant: Plant, change_request: Made
 ) -> None:

@@ -170,6 +170,7 @@ def test_a_reader_is_told_that_they_cannot_write(service: Service, change_reques
     assert leave_form(form.submit(status=403))
 
 
+@pytest.mark.night
 def test_links_to_new_objects_stay_for_users_with_constraints(
     service: Service, api: Api, change_request: Any, unique: Unique
 ) -> None:

@@ -117,6 +117,7 @@ OBJ = {"obj": ObjectRef(0, 0)}
         "{% for i in range(100000) %}{{ 'x' * 1000 }}{% endfor %}",
     ],
 )
+@pytest.mark.night
 def test_what_takes_too_much_is_broken_off(source: str) -> None:
     bomb, good = made(unlike(source), "good", seconds=1.0, total=60.0)
     assert isinstance(bomb, RenderError)
