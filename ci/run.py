@@ -29,7 +29,7 @@ from ci.steps import Command, Pytest, Step, steps_of
 RESULTS = REPOSITORY / "var" / "test-all"
 MOST_UNSTABLE = 5  # tests of a run that may pass at their second attempt
 LONGEST_REASON = 300  # characters
-NO_TESTS = 5  # status of pytest
+SOME_FAILED, NO_TESTS = 1, 5  # statuses of pytest
 
 
 @dataclasses.dataclass
@@ -195,7 +195,7 @@ class Report:
             except ValueError:  # the process was killed while it wrote
                 continue
         self.passed -= self.failed.keys()
-        if status and not self.failed:
+        if status not in (0, SOME_FAILED) or (status and not self.failed):  # it ended early: the rest did not run
             self.failed["pytest"] = f"ended with status {status}{', without a test' if status == NO_TESTS else ''}"
 
     def _add(self, item: Mapping[str, Any]) -> None:

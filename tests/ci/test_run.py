@@ -80,6 +80,13 @@ def test_what_does_not_run_has_failed(folder: Path, text: str, reason: str) -> N
     assert outcome.passed == 0 and reason in next(iter(outcome.failed.values()))
 
 
+def test_a_run_that_ends_early_has_failed(folder: Path) -> None:
+    """Also when the tests that failed before its end pass when they are repeated."""
+    outcome = ran(folder, FAILS_ONCE + "def test_that_kills():\n    import os\n    os.kill(os.getpid(), 9)\n")
+    assert list(outcome.unstable) == ["test_it.py::test_fails_once"]
+    assert outcome.failed == {"pytest": "ended with status -9"}
+
+
 def test_each_step_keeps_its_line(folder: Path) -> None:
     outcome = ran(folder, "def test_good(): pass")
     assert "1 passed, 0 failed" in (folder / "var/some.txt").read_text() and "no commit" in outcome.line
