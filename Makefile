@@ -15,7 +15,8 @@ GENERATORS := .venv/generators
 SITE := netinv_web/site/index.html
 LDAP := .venv/ldap
 MCP := .venv/mcp
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP_VERSION := 26.3
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 RUN := $(BIN)/python -m ci.run
 
 # Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
@@ -28,16 +29,18 @@ help:      ## list the targets
 
 install: $(INSTALLED)  ## create .venv with the versions of requirements.lock and requirements-dev.lock
 
-# What a service needs, and MkDocs for its documentation. A .venv that could not be filled at first is removed.
+# What a service needs, and MkDocs for its documentation. A .venv that could not be filled at first is removed. The pip
+# of Python 3.11 and of Debian 12 takes twice as long as a later one, hence the first step; locks need no resolver.
 $(SERVED): $(LOCKS) setup.cfg setup.py VERSION $(wildcard netinv_*/setup.cfg)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "netinv needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make run PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || (rm -rf .venv; exit 1)
+	@$(PIP) pip==$(PIP_VERSION) || (test -e $@ || rm -rf .venv; exit 1)
 	@$(PIP) -r requirements.lock -c requirements-dev.lock mkdocs setuptools wheel || (test -e $@ || rm -rf .venv; exit 1)
 	@$(PIP) --no-deps --no-build-isolation $(addprefix -e ./,$(PACKAGES)) || (test -e $@ || rm -rf .venv; exit 1)
 	@touch $@
 
 $(INSTALLED): $(SERVED)
-	@$(PIP) $(addprefix -r ,$(LOCKS))
+	@$(PIP) --no-deps $(addprefix -r ,$(LOCKS))
 	@touch $@
 
 run: $(SERVED) $(SITE)  ## migrate a SQLite file, create the first user, run service and worker on 127.0.0.1:8000 (PORT=8001 for another port)
@@ -84,7 +87,7 @@ $(GENERATORS): $(INSTALLED) requirements-generators.lock $(wildcard tests/suppor
 	@npm ci --prefix $@/typescript --silent --no-audit --no-fund
 
 # Which tests each target runs is in ci/steps.py. OPTIONS are further arguments of pytest: make test-mariadb OPTIONS="-k cables".
-test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with an eighth of the contract
+test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with a sixteenth of the contract
 	$(RUN) quick $(OPTIONS)
 
 coverage: $(PLUGINS)  ## run the same tests and print the line and branch coverage of each module

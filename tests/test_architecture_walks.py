@@ -46,6 +46,7 @@ def traces(demo_service: Service, requests: dict[str, Request]) -> dict[str, Tra
     return {name: trace.trace_of(requests[name], demo_service) for name in CEILINGS}
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("name", CEILINGS)
 def test_the_page_lists_the_files_that_a_request_enters(name: str, traces: dict[str, Trace]) -> None:
     """In the order of the first entry, none missing, none too many."""

@@ -85,6 +85,7 @@ def test_a_command_line_has_options_and_arguments_that_exist(line: str) -> None:
         context, command, arguments = parsed, found, arguments[1:]
 
 
+@pytest.mark.night
 def test_the_python_of_the_tutorial_reads_the_inventory(
     service: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -124,7 +124,7 @@ class Executor:
         root_field = self.schema.root_fields[nodes[0].name.value]
         query = self.schema.schema.query_type
         assert query is not None
-        arguments = self._arguments(query.fields[nodes[0].name.value], nodes)
+        arguments = self.arguments(query.fields[nodes[0].name.value], nodes)
         endpoint, selections = root_field.endpoint, selections_of(nodes)
         try:
             if root_field.single:
@@ -246,7 +246,7 @@ class Executor:
         member = field.member
         assert isinstance(member, RelationMember)
         graphql_field = self.schema.types[endpoint.label].fields[field.nodes[0].name.value]
-        arguments = {} if member.relation.single else self._arguments(graphql_field, field.nodes)
+        arguments = {} if member.relation.single else self.arguments(graphql_field, field.nodes)
         window = slice_of(arguments)
         conditions = self._conditions(member.target, parameters_of(arguments))
         if conditions is None or not owners or window.limit == 0:
@@ -335,7 +335,7 @@ class Executor:
             self._view_conditions[endpoint.label] = conditions
         return conditions
 
-    def _arguments(self, field: GraphQLField, nodes: Nodes) -> dict[str, Any]:
+    def arguments(self, field: GraphQLField, nodes: Nodes) -> dict[str, Any]:
         """Returns the arguments of a field that are not null."""
         values = get_argument_values(field, nodes[0], self.variables)
         return {name: value for name, value in values.items() if value is not None}

@@ -5,7 +5,6 @@ Error messages have the wording and format of API version 1 (graphql-core 2), be
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +20,6 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     SelectionSetNode,
-    execute_sync,
     get_variable_values,
     parse,
     print_ast,
@@ -36,12 +34,14 @@ from netinv_core.errors import RequestError
 from netinv_core.types import UnitOfWork
 from netinv_core.write import strict_bodies
 from netinv_extras.graphql.executor import Executor
+from netinv_extras.graphql.introspection import META_FIELDS, Introspection
 from netinv_extras.graphql.schema import GraphqlSchema, schema_of
 from netinv_extras.graphql.variables import LenientVariablesRule
 
 MAX_TOKENS = 20_000
 MAX_SELECTIONS = 500  # validation of overlapping fields takes quadratic time
 MAX_VARIABLE_ERRORS = 50
+MAX_SCHEMA_DEPTH = 20  # levels below an introspection field: those of code generators take fourteen
 _RULES = [LenientVariablesRule if rule is VariablesInAllowedPositionRule else rule for rule in specified_rules]
 NO_QUERY = "Must provide query string."
 
@@ -150,25 +150,29 @@ def _fragments(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
 def _check_limits(uow: UnitOfWork, document: DocumentNode, operation: OperationDefinitionNode) -> None:
     """Checks the depth and the number of relations of a query; each relation costs at least one statement.
 
-    Fragments are expanded. The depth of introspection fields (``__schema``) is not limited.
+    Fragments are expanded. Introspection fields (``__schema``) have a limit of their own.
 
     :raises GraphQLError: if a limit is exceeded
     """
     settings, fragments = uow.registry.settings, _fragments(document)
     max_depth, max_relations = settings.get("graphql_max_depth", 0), settings.get("graphql_max_relations", 0)
-    pending: list[tuple[SelectionSetNode, float]] = [(operation.selection_set, 0)]
+    pending: list[tuple[SelectionSetNode, int, bool]] = [(operation.selection_set, 0, False)]
     relation_count = 0
     while pending:
-        selection_set, depth = pending.pop()
+        selection_set, depth, in_schema = pending.pop()
         for node in selection_set.selections:
             holder = fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
             inner = getattr(holder, "selection_set", None)
             if not isinstance(inner, SelectionSetNode):
                 continue
-            is_introspection = isinstance(node, FieldNode) and node.name.value.startswith("__")
-            inner_depth = -math.inf if is_introspection else depth + isinstance(node, FieldNode)
+            is_of_schema = in_schema or (isinstance(node, FieldNode) and node.name.value in META_FIELDS)
+            inner_depth = depth + isinstance(node, FieldNode)
             relation_count += 1
-            if max_depth and inner_depth > max_depth:
+            if is_of_schema and inner_depth > MAX_SCHEMA_DEPTH:
+                raise GraphQLError(
+                    f"This query is nested more than {MAX_SCHEMA_DEPTH} levels deep in the schema.", node
+                )
+            if max_depth and inner_depth > max_depth and not is_of_schema:
                 raise GraphQLError(
                     f"This query is nested more than {max_depth} levels deep (netinv.graphql_max_depth).", node
                 )
@@ -176,7 +180,7 @@ def _check_limits(uow: UnitOfWork, document: DocumentNode, operation: OperationD
                 raise GraphQLError(
                     f"This query follows more than {max_relations} relations (netinv.graphql_max_relations).", node
                 )
-            pending.append((inner, inner_depth))
+            pending.append((inner, inner_depth, is_of_schema))
 
 
 # -- execution
@@ -189,7 +193,7 @@ def _execute(
     operation: OperationDefinitionNode,
     variables: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Executes a validated operation; graphql-core executes its introspection fields."""
+    """Executes a validated operation."""
     definitions = operation.variable_definitions or ()
     values = get_variable_values(schema.schema, definitions, dict(variables), max_errors=MAX_VARIABLE_ERRORS)
     if isinstance(values, list):
@@ -199,8 +203,8 @@ def _execute(
     query = schema.schema.query_type
     assert query is not None
     nodes_by_name = executor.collect(query, [operation.selection_set])
-    introspection = [node for nodes in nodes_by_name.values() for node in nodes if node.name.value.startswith("__")]
-    introspected = _introspect(schema, document, operation, introspection, variables) if introspection else {}
+    of_schema = {name: nodes for name, nodes in nodes_by_name.items() if nodes[0].name.value in META_FIELDS}
+    introspected = _introspect(executor, document, operation, variables, of_schema) if of_schema else {}
     data = {
         name: introspected[name] if name in introspected else executor.root_value(name, nodes)
         for name, nodes in nodes_by_name.items()
@@ -210,41 +214,22 @@ def _execute(
 
 
 def _introspect(
-    schema: GraphqlSchema,
+    executor: Executor,
     document: DocumentNode,
     operation: OperationDefinitionNode,
-    nodes: Sequence[FieldNode],
     variables: Mapping[str, Any],
+    nodes_by_name: Mapping[str, Sequence[FieldNode]],
 ) -> dict[str, Any]:
     """Returns the values of introspection fields as JSON, cached by query and variables, as they are long."""
     operation_name = operation.name.value if operation.name else None
     cache_key = (print_ast(document), operation_name, orjson.dumps(variables, option=orjson.OPT_SORT_KEYS))
-    values = schema.introspections.get_or_make(
-        cache_key, lambda: _introspected(schema, document, operation, nodes, variables)
-    )
+
+    def make() -> dict[str, bytes]:
+        introspection = Introspection(executor)
+        return {name: introspection.root_value(nodes) for name, nodes in nodes_by_name.items()}
+
+    values = executor.schema.introspections.get_or_make(cache_key, make)
     return {name: orjson.Fragment(value) for name, value in values.items()}
-
-
-def _introspected(
-    schema: GraphqlSchema,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    nodes: Sequence[FieldNode],
-    variables: Mapping[str, Any],
-) -> dict[str, bytes]:
-    """Returns the values of introspection fields as JSON."""
-    introspection = OperationDefinitionNode(
-        operation=operation.operation,
-        name=operation.name,
-        variable_definitions=operation.variable_definitions,
-        directives=(),
-        selection_set=SelectionSetNode(selections=tuple(nodes)),
-    )
-    reduced = DocumentNode(definitions=(introspection, *_fragments(document).values()))
-    result = execute_sync(schema.schema, reduced, variable_values=dict(variables))
-    if result.errors:
-        raise _request_error(*result.errors)
-    return {name: orjson.dumps(value) for name, value in (result.data or {}).items()}
 
 
 # -- errors

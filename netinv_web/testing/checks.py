@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
+from netinv_core.resource import WRITES
 from netinv_core.types import Endpoint
 from netinv_testing import Case, Samples, Service
 from netinv_testing.client import PASSWORD
@@ -131,6 +132,32 @@ def nobody_sees_pages_without_permission(case: PageCase) -> None:
     item = case.item()
     for path in case.pages(item):
         case.nobody.get(path, status=403)
+
+
+@page_check(lambda endpoint: endpoint.resource.writes != WRITES)
+def what_the_api_does_not_write_no_page_writes(case: PageCase) -> None:
+    """The pages of a write that the API answers 405 do not exist, whatever the method, and the object stays."""
+    of = case.endpoint.resource.of
+    item = case.item()
+    forms = {
+        "add": [f"{case.path}add/"],
+        "change": [f"{case.path}{name}/" for name in ("edit", "grid", "rename")],
+        "delete": [f"{case.path}delete/"],
+    }
+    if of is None:
+        forms["change"].append(f"{case.at(item)}edit/")
+        forms["delete"].append(f"{case.at(item)}delete/")
+    closed = sorted(WRITES - case.endpoint.resource.writes)
+    for path in [path for action in closed for path in forms[action]]:
+        case.browser.get(path, {"_all": "1"}, status=404)
+        case.browser.head(f"{path}?_all=1", status=404)
+        for members in ({}, {"_all": "1", "_step": "apply"}, {"pk": item["id"], "_step": "apply"}):
+            case.browser.post(path, members, status=404)
+    if not case.endpoint.resource.writes & {"add", "change"}:
+        case.browser.get(f"{case.path}import/", status=404)
+        case.browser.post(f"{case.path}import/", {"_step": "apply", "text": "id\n"}, status=404)
+    if of is None:
+        case.service.api.get(f"{case.endpoint.path}{item['id']}/")
 
 
 @page_check()

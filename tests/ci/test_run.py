@@ -53,6 +53,7 @@ def test_a_test_that_passes_when_it_is_repeated_is_unstable(folder: Path) -> Non
     assert "UNSTABLE some: test_it.py::test_fails_once (AssertionError: the first attempt)" in summary([outcome])
 
 
+@pytest.mark.night
 def test_a_test_that_fails_twice_is_named_with_its_reason(folder: Path) -> None:
     outcome = ran(folder, FAILS)
     assert (outcome.passed, outcome.unstable) == (1, {})
@@ -60,12 +61,14 @@ def test_a_test_that_fails_twice_is_named_with_its_reason(folder: Path) -> None:
     assert summary([outcome])[-1] == "1 passed, 1 failed"
 
 
+@pytest.mark.night
 def test_more_than_five_are_not_repeated(folder: Path) -> None:
     many = FAILS_ONCE + "import pytest\n@pytest.mark.parametrize('n', range(5))\ndef test_bad(n): assert False\n"
     outcome = ran(folder, many)
     assert (len(outcome.failed), outcome.unstable) == (6, {})
 
 
+@pytest.mark.night
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -80,6 +83,7 @@ def test_what_does_not_run_has_failed(folder: Path, text: str, reason: str) -> N
     assert outcome.passed == 0 and reason in next(iter(outcome.failed.values()))
 
 
+@pytest.mark.night
 def test_a_run_that_ends_early_has_failed(folder: Path) -> None:
     """Also when the tests that failed before its end pass when they are repeated."""
     outcome = ran(folder, FAILS_ONCE + "def test_that_kills():\n    import os\n    os.kill(os.getpid(), 9)\n")
@@ -87,11 +91,13 @@ def test_a_run_that_ends_early_has_failed(folder: Path) -> None:
     assert outcome.failed == {"pytest": "ended with status -9"}
 
 
+@pytest.mark.night
 def test_each_step_keeps_its_line(folder: Path) -> None:
     outcome = ran(folder, "def test_good(): pass")
     assert "1 passed, 0 failed" in (folder / "var/some.txt").read_text() and "no commit" in outcome.line
 
 
+@pytest.mark.night
 def test_a_failed_command_is_named_and_the_next_steps_run(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "test_it.py").write_text("def test_good(): pass")
     runner = Runner()

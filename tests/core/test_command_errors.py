@@ -255,6 +255,7 @@ def test_a_database_without_tables(run: Callable[..., Result], tmp_path: Path, w
     assert "migrate`" in result.output
 
 
+@pytest.mark.night
 @each(4)
 def test_another_secret(run: Callable[..., Result], tmp_path: Path, encrypted: Path, words: tuple[str, ...]) -> None:
     if words in NEED_NO_MIGRATIONS - {("upgrade",)} | {

@@ -60,6 +60,7 @@ def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield Service(engine, JOBS)
 
 
+@pytest.mark.night
 def test_a_package_attaches_to_the_resources_of_another(service: Service) -> None:
     api, word = service.api, service.unique()
     made = api.post(TENANTS, {"name": word, "description": word})
@@ -118,6 +119,7 @@ def test_a_package_gives_graphql_fields_of_its_own(service: Service) -> None:
     assert answer == {"data": {"tenant": {"whisper": made["name"].lower(), "shout": made["name"].upper()}}}
 
 
+@pytest.mark.night
 @pytest.mark.usefixtures("service")
 def test_a_package_imports_files_of_git_repositories(sending_service: Service, tmp_path: Path) -> None:
     service, remote = Service(sending_service.engine), Remote(tmp_path / "remote")

@@ -159,6 +159,7 @@ def parcel(parcel_service: Service) -> Any:
     return api.post(PARCELS, {"name": name, "tenants": tenants})
 
 
+@pytest.mark.night
 def test_an_association_gives_its_target_a_relation_and_a_counter(parcel_service: Service, parcel: Any) -> None:
     api = parcel_service.api
     first, second = (tenant["id"] for tenant in parcel["tenants"])

@@ -19,7 +19,7 @@ from netinv_testing import Service
 from tests.support.databases import migrated_database, new_queue_url
 from tests.support.two_processes import Process, two_processes
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.crash]
 TENANTS, GROUPS, SITES, ROLES = (
     "/api/tenancy/tenants/",
     "/api/tenancy/tenant-groups/",

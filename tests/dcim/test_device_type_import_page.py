@@ -124,6 +124,7 @@ def test_an_archive_of_a_library_is_imported(
     assert made["front_image"] and made["model"] == "A 1"
 
 
+@pytest.mark.night
 def test_a_pasted_type_is_imported(browser: Browser, api: Api, maker: str) -> None:
     form = browser.get(PAGE).form()
     form["data"] = described(maker, "pasted").decode()

@@ -62,6 +62,7 @@ def install(service: Service, device_type: Any) -> Any:
     return api.post("/api/dcim/devices/", {**body, "name": word})
 
 
+@pytest.mark.night
 def test_a_sync_imports_types_with_components_and_pictures_and_a_second_changes_nothing(
     service: Service, remote: Remote, add: Any, synced: Any, maker: str
 ) -> None:
@@ -142,6 +143,7 @@ def test_a_file_with_an_error_is_refused_with_its_line_and_nothing_of_it_is_impo
     assert list(made) == ["good"] and interfaces(service, made["good"]) == ["e1"]
 
 
+@pytest.mark.night
 def test_a_type_whose_file_is_gone_is_deleted_unless_it_is_used(
     service: Service, remote: Remote, add: Any, synced: Any, maker: str
 ) -> None:

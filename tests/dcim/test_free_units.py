@@ -70,6 +70,7 @@ def test_reserved_units_say_so(browser: Browser, api: Api, service: Service, row
     assert offered(page) == ["U4", "U3, reserved", "U2"]
 
 
+@pytest.mark.night
 def test_a_rack_is_chosen_in_the_form_then_one_of_its_units(browser: Browser, api: Api, row: Row) -> None:
     """A step without scripts keeps what was entered and writes nothing."""
     page = browser.get(ADD)

@@ -58,6 +58,7 @@ def test_blocks_are_the_fewest_networks_that_make_up_a_range(bounds: Range, vers
     assert [network_of(block, version) for block in blocks(start, end, version)] == expected
 
 
+@pytest.mark.night
 @given(st.sampled_from([4, 6]))
 def test_the_whole_address_space_is_one_block(version: int) -> None:
     bits = {4: 32, 6: 128}[version]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ keys = st.frozensets(st.sampled_from("abcde"), max_size=3)
 limits = st.dictionaries(scopes, keys, max_size=3)
 
 
+@pytest.mark.night
 @given(st.lists(limits, max_size=30), st.dictionaries(scopes, keys))
 def test_those_contexts_apply_that_share_an_object_in_each_scope_in_merge_order(
     contexts: list[dict[str, frozenset[str]]], ids: dict[str, frozenset[str]]

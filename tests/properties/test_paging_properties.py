@@ -143,6 +143,7 @@ def test_a_cursor_stands_for_its_number(number: int) -> None:
     assert cursor.replace("-", "").replace("_", "").isalnum()
 
 
+@pytest.mark.night
 @settings(max_examples=50)
 @given(st.one_of(st.text(max_size=30), st.binary(max_size=20).map(lambda raw: raw.hex()), st.integers().map(str)))
 def test_what_is_no_cursor_is_refused(service: Service, text: str) -> None:

@@ -1,7 +1,8 @@
-"""Pairs of checks and resources for the contract tests: the gate runs an eighth of them, ``make test-all`` all.
+"""Pairs of checks and resources for the contract tests: the gate runs a sixteenth of them, ``make test-all`` all.
 
-Seven eighths are marked ``repetition``, other ones on each database. On PostgreSQL and MariaDB all pairs are repetitions
-but those of checks that are about SQL: an eighth of them, and all for the resources that have SQL of their own.
+The others are marked ``repetition``, other ones on each database. On PostgreSQL and MariaDB all pairs are repetitions
+but those of checks that are about SQL: a sixteenth of them, and of the resources that have SQL of their own half of the
+pairs on the one, and half on the other.
 """
 
 from __future__ import annotations
@@ -16,9 +17,14 @@ from tests.support.databases import DIALECT
 from tests.support.registry import REGISTRY
 from tests.support.selection import may_run
 
-SHARE = 8  # every eighth pair is no repetition
-ALWAYS = SHARE - 1  # a check of at most so many resources runs for each of them
-SHIFT = {"sqlite": 0, "postgresql": 3, "mysql": 6}[DIALECT]
+SHARE = 16  # every sixteenth pair is no repetition
+LEAST = 6  # a check runs for so many resources or more, if it applies to as many
+HEAVY = {  # checks of several seconds: they run for fewer
+    "hostile_texts_in_forms_and_searches_are_answered_in_little_time",
+    "hostile_values_fail_no_page_and_stay_text",
+    "the_name_of_a_part_tells_no_more_than_its_representation",
+}
+SHIFT = {"sqlite": 0, "postgresql": 5, "mysql": 10}[DIALECT]
 ENDPOINTS = REGISTRY.endpoints
 SQL_CHECKS = {  # that compare what the database returns, orders, refuses or counts
     "lists_are_ordered_by_every_name_they_offer",
@@ -81,35 +87,37 @@ class AnyCheck(Protocol):
 def contract_pairs(checks: Sequence[AnyCheck], *, any_database: bool = False) -> list[Any]:
     """Returns the parameters ``check, label`` of a test of every check with every resource that it applies to.
 
-    The pairs that are no repetitions lie on diagonals: an eighth of the resources of each check, and an eighth of the
-    checks of each resource (:data:`SHARE`).
+    The pairs that are no repetitions lie on diagonals: a part of the resources of each check (:data:`SHARE`,
+    :data:`LEAST`), and of the checks of each resource.
 
     :param any_database: repetitions run on SQLite alone
     """
     pairs = []
     for number, check in enumerate(checks):
         labels = [label for label in sorted(ENDPOINTS) if check.applies(ENDPOINTS[label])]
-        marks = _repetitions(len(labels), number, any_database=any_database)
+        least = 2 if check.name in HEAVY else LEAST
+        marks = _repetitions(len(labels), number, any_database=any_database, least=least)
         for label, repeated in zip(labels, marks, strict=True):
-            marks_of_pair = repeated if DIALECT == "sqlite" else _marks_on_servers(check.name, label, repeated)
+            is_own = label in OWN_SQL and (number + sorted(OWN_SQL).index(label) + SHIFT) % 2 == 0
+            marks_of_pair = repeated if DIALECT == "sqlite" else _marks_on_servers(check.name, repeated, is_own=is_own)
             if may_run(marks_of_pair):
                 pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=marks_of_pair))
     return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together
 
 
-def _marks_on_servers(check: str, label: str, repeated: list[Any]) -> list[Any]:
+def _marks_on_servers(check: str, repeated: list[Any], *, is_own: bool) -> list[Any]:
     if check not in SQL_CHECKS:
         return [*repeated, pytest.mark.repetition]
-    return [] if label in OWN_SQL else repeated
+    return [] if is_own else repeated
 
 
 def every_resource() -> list[Any]:
-    """Returns the parameters ``label`` of a test of every resource, seven eighths of them repetitions."""
+    """Returns the parameters ``label`` of a test of every resource, most of them repetitions."""
     return every(sorted(ENDPOINTS))
 
 
 def every(values: Sequence[Any], first: int = 0, *, any_database: bool = False) -> list[Any]:
-    """Returns the parameters of a test of every value, seven eighths of them repetitions.
+    """Returns the parameters of a test of every value, most of them repetitions.
 
     :param first: shifts which of them are no repetitions
     :param any_database: repetitions run on SQLite alone
@@ -121,8 +129,9 @@ def every(values: Sequence[Any], first: int = 0, *, any_database: bool = False) 
     ]
 
 
-def _repetitions(count: int, first: int = 0, *, any_database: bool = False) -> list[list[Any]]:
+def _repetitions(count: int, first: int = 0, *, any_database: bool = False, least: int = LEAST) -> list[list[Any]]:
     """The marks of the tests of so many resources; ``first`` shifts which of them are no repetitions."""
-    is_repeated = [count > ALWAYS and (first + SHIFT + position) % SHARE != 0 for position in range(count)]
+    share = max(1, min(SHARE if least == LEAST else count, count // least))
+    is_repeated = [(first + SHIFT + position) % share != 0 for position in range(count)]
     marks = [pytest.mark.repetition, *([pytest.mark.any_database] if any_database else [])]
     return [marks if repeated else [] for repeated in is_repeated]

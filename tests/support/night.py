@@ -48,7 +48,7 @@ JOURNEYS = {  # in Chromium, of each area and of each script
     "test_what_was_typed_survives_the_end_of_the_session",
     "test_without_scripts_lists_and_forms_work",
 }
-CASES = 3  # of a test with more cases that the gate runs
+CASES = 2  # of a test with more cases that the gate runs
 EVERY_CASE = (  # where it runs all of them
     "tests/ci",
     "tests/specification",

@@ -84,6 +84,7 @@ def test_a_package_adds_parts_to_the_pages_of_another(visit: Visit) -> None:
     assert "Sign in by knocking" in Browser(service).get("/login/").words
 
 
+@pytest.mark.night
 def test_a_package_adds_attributes_to_objects_in_templates(visit: Visit) -> None:
     service, _ = visit()
     tenant, code = tenant_of(service), "{% for tenant in queryset %}{{ tenant.motto }}{% endfor %}"
@@ -211,6 +212,7 @@ def wrong(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Service:
     return service  # the packages are no longer installed, so that `visited` may be made later
 
 
+@pytest.mark.night
 def test_packages_with_wrong_results_of_hooks_are_reported(wrong: Service) -> None:
     broken = wrong.api.get("/api/status/")["broken-packages"]
     assert broken.keys() == REASONS.keys()

@@ -227,6 +227,7 @@ def test_pending_migrations_are_told_to_superusers(
 # -- an empty inventory
 
 
+@pytest.mark.night
 def test_an_empty_inventory_says_how_to_begin(empty_service: Service) -> None:
     page = Browser(empty_service, empty_service.admin).get("/")
     first, *others = texts(page, "first-steps")
@@ -240,6 +241,7 @@ def test_a_user_without_permissions_is_told_so(nobody: Browser) -> None:
     assert "nothing that you may view yet" in nobody.get("/").words
 
 
+@pytest.mark.night
 def test_the_demo_inventory_is_loaded_by_a_job(empty_service: Service) -> None:
     browser = Browser(empty_service, empty_service.admin)
     page = browser.get("/").form("/demo/load/").submit()

@@ -45,6 +45,7 @@ def count(api: Api, word: str) -> int:
     return number
 
 
+@pytest.mark.night
 def test_a_long_import_is_run_by_the_worker_and_its_page_leads_to_the_result(
     service: Service, browser: Browser, api: Api, word: str
 ) -> None:

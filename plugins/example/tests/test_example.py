@@ -289,6 +289,7 @@ def test_the_tutorial_shows_what_is_there(place: str, block: str) -> None:
     assert block in (ROOT / "plugins/example" / place).read_text()
 
 
+@pytest.mark.night
 def test_the_recipe_of_the_tutorial_works() -> None:
     """Run in a process of its own, as it declares a table."""
     program = f"""{dict(BLOCKS)[RECIPE]}

@@ -57,6 +57,7 @@ def test_a_token_is_created_with_limits_and_listed(service: Service, run: Run) -
     assert key not in run("token", "list", "--json")
 
 
+@pytest.mark.night
 @pytest.mark.parametrize(
     "words",
     [

@@ -172,6 +172,7 @@ def test_a_deleted_account_leaves_no_link(service: Service, unique: Unique) -> N
 # -- the header of a trusted proxy
 
 
+@pytest.mark.night
 def test_the_proxy_signs_users_in(proxied: Service, unique: Unique, groups: list[str]) -> None:
     name = unique()
     visitor = Visitor(

@@ -87,6 +87,7 @@ def two_groups(connection: Connection, unique: Unique) -> Iterator[list[tuple[uu
         transaction.rollback()
 
 
+@pytest.mark.night
 def test_rows_are_the_same_however_often_a_select_ran(service: Service, unique: Unique) -> None:
     """The parameters may differ each time. In a transaction it sees what that wrote."""
     engine = service.engine

@@ -27,6 +27,7 @@ def sample(service: Service, label: str, **members: Any) -> dict[str, Any]:
     return Samples(service).make(service.registry[label], **members)
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_of_many_who_write_with_one_tag_one_writes(service: Service) -> None:
     """32 clients have read the same site: each method is carried out for one of them."""

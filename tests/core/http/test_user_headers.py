@@ -138,6 +138,7 @@ def test_names_in_locations_and_files(
         sender.send("GET", f"/{path}/{item['slug']}?q={quoted(value)[:5000]}")
 
 
+@pytest.mark.night
 @each_value
 def test_requests(sender: Sender, value: str) -> None:
     """Headers, queries, paths and cookies of a request, which an answer may repeat."""

@@ -206,6 +206,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_changed(file: Path, other_ma
     assert tables_of(other_machine[0]) == set()
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("kind", MISFITS)
 def test_a_backup_that_does_not_fit_is_refused_and_nothing_is_changed(
     file: Path, other_machine: Any, kind: str
@@ -217,6 +218,7 @@ def test_a_backup_that_does_not_fit_is_refused_and_nothing_is_changed(
     assert tables_of(other_machine[0]) == set()
 
 
+@pytest.mark.night
 def test_a_file_is_never_written_outside_of_the_folder(file: Path, other_machine: Any, tmp_path: Path) -> None:
     members = members_of(file)
     manifest = json.loads(members[archive.MANIFEST])
@@ -276,6 +278,7 @@ def test_a_backup_shows_one_state_while_others_write(source: Service, tmp_path: 
     assert source.api.get(TENANTS)["count"] == 1
 
 
+@pytest.mark.night
 def test_the_secret_is_not_in_the_backup(file: Path) -> None:
     assert SECRET.encode() not in b"".join(members_of(file).values())
     assert file.stat().st_mode & 0o777 == 0o600
@@ -317,6 +320,7 @@ def test_a_backup_without_the_right_secret_is_marked_and_told(
         assert taken.exit_code == 0, taken.output
 
 
+@pytest.mark.night
 def test_the_commands_say_what_they_did(run: Callable[..., Result], file: Path, tmp_path: Path) -> None:
     made = run("backup", str(tmp_path / "made.zip"))
     assert made.exit_code == 0 and "tables, 1 files" in made.output, made.output

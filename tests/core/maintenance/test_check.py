@@ -138,6 +138,7 @@ def test_the_finding_of_a_wrong_value_says_what_is_expected(name: str, value: st
     assert "hidden" not in json.dumps(document)
 
 
+@pytest.mark.night
 def test_the_check_creates_no_database(check: Any, tmp_path: Path) -> None:
     absent = tmp_path / "absent.sqlite"
     code, document = check(database_url=f"sqlite:///{absent}")

@@ -82,6 +82,7 @@ def probe(service: Service) -> str:
     return check.result(time.monotonic() + 60)
 
 
+@pytest.mark.night
 def test_a_worker_makes_a_backup_once_in_an_interval(service: Service, folder: Path) -> None:
     assert "backup" in {task.name for task in tasks_of(service.registry)}
     assert found(service) == {"backups": "warning"}

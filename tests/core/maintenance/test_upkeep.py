@@ -85,6 +85,7 @@ def fill(service: Service) -> None:
             )
 
 
+@pytest.mark.night
 def test_what_is_too_old_is_deleted_and_the_rest_stays(service: Service, run: Callable[..., Result]) -> None:
     fill(service)
     planned = run("--dry-run")

@@ -83,6 +83,7 @@ def test_other_fields_are_compared_whatever_their_case_and_letters(api: Api, uni
     assert groups_of(api, f"{word} room17") == {}
 
 
+@pytest.mark.night
 def test_a_number_is_looked_for_in_numbers_too(api: Api, unique: Unique) -> None:
     """But not in those that cannot be so large, such as the number of a VLAN."""
     vlan = api.post("/api/ipam/vlans/", {"name": unique(), "vid": 4067, "status": "active"})
@@ -109,6 +110,7 @@ def test_other_fields_lead_only_through_objects_that_a_user_may_view(service: Se
         assert groups_of(limited.api, word) == {}
 
 
+@pytest.mark.night
 def test_a_search_can_be_within_one_resource(api: Api, places: dict[str, Any]) -> None:
     for name in ("sites", "site", "dcim.site", "Sites"):
         assert groups_of(api, f"in:{name} {places['word']}") == {"dcim.site": [places["site"]["id"]]}

@@ -81,6 +81,7 @@ MAC_PARTS = {
 }
 
 
+@pytest.mark.night
 def test_parts_of_a_mac_address_are_found_in_each_notation(service: Service, interface: dict[str, Any]) -> None:
     """By interfaces and by devices, at the start, the end and in between; negated they leave it out."""
     mac, device = interface["mac_address"], interface["device"]["id"]

@@ -65,6 +65,7 @@ def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, q
     assert _changes_of(service, new) == 1
 
 
+@pytest.mark.night
 def test_all_records_are_kept_when_the_setting_says_so(service: Service, unique: Unique) -> None:
     """0 days means for ever."""
     with service.configured(changelog_retention=0):

@@ -76,6 +76,7 @@ def test_names_without_a_tenant_or_an_owner_are_given_once(
         assert service.api.get(path, {"name": name})["count"] == 1
 
 
+@pytest.mark.night
 def test_names_are_given_once_to_those_who_lose_their_tenant(
     service: Service, make: Any, unique: Unique, hardware: dict[str, Any]
 ) -> None:

@@ -6,6 +6,7 @@ import concurrent.futures
 import contextlib
 import uuid
 
+import pytest
 import requests
 import sqlalchemy as sa
 
@@ -61,6 +62,7 @@ def test_one_name_is_given_once(service: Service, unique: Unique) -> None:
     assert all("already exists" in answer.text for answer in answers if answer.status_code == 400)
 
 
+@pytest.mark.night
 def test_paths_see_cables_that_are_laid_at_the_same_time(service: Service, unique: Unique) -> None:
     """Both sides of panels are connected at once: whoever comes last finds the whole path."""
     plant = Plant(service.api, unique)

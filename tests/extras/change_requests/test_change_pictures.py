@@ -200,6 +200,7 @@ def test_a_reader_sees_pictures_of_what_they_may_view(
     assert not pictures(Browser(service, blind).get(change_request["pictures"]))
 
 
+@pytest.mark.night
 def test_the_number_of_statements_does_not_grow_with_the_pictures(
     service: Service, api: Api, browser: Browser, room: Room, change_request: Made
 ) -> None:

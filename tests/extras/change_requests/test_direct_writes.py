@@ -162,6 +162,7 @@ def test_forms_say_why_they_do_not_save_and_offer_to_propose(
     assert "0 of 1 approvals" in shown.get_text()
 
 
+@pytest.mark.night
 def test_bulk_edits_and_imports_of_pages_are_refused(
     writer: Account, service: Service, api: Api, rule: Made, site: Made
 ) -> None:

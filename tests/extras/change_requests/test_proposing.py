@@ -103,6 +103,7 @@ def test_configuration_has_no_button(author: Browser, path: str) -> None:
     assert "_propose" not in author.get(path).text
 
 
+@pytest.mark.night
 def test_who_may_not_add_change_requests_has_no_button(service: Service, site: Any) -> None:
     account = service.user(("view", "dcim.site"), ("change", "dcim.site"), password=PASSWORD)
     browser, path = Browser(service, account), f"/dcim/sites/{site['id']}/edit/"

@@ -50,6 +50,7 @@ def left(api: Api, items: list[Any]) -> int:
     return int(api.get(REGIONS, {"id": [item["id"] for item in items]})["count"])
 
 
+@pytest.mark.night
 def test_an_undo_that_deletes_shows_what_goes_along_and_asks(browser: Browser, api: Api, unique: Unique) -> None:
     created = regions(api, unique, 2)
     page = asked(browser, api, created[0])
@@ -109,6 +110,7 @@ def test_a_long_undo_tells_how_far_it_is(service: Service, browser: Browser, api
     assert [text for text in told if text in steps] == steps and left(api, created[:1]) == 0
 
 
+@pytest.mark.night
 def test_a_waiting_undo_is_cancelled(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
     created = regions(api, unique, MOST + 1)
     run = agreed(asked(browser, api, created[0])).follow()
@@ -118,6 +120,7 @@ def test_a_waiting_undo_is_cancelled(service: Service, browser: Browser, api: Ap
     browser.get(run.request.path, status=404)
 
 
+@pytest.mark.night
 def test_a_refused_undo_in_the_background_tells_the_reasons(
     service: Service, browser: Browser, api: Api, unique: Unique
 ) -> None:

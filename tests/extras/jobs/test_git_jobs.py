@@ -103,6 +103,7 @@ def ran(service: Service, job: Any, **data: Any) -> Any:
     return service.api.get(f"{RESULTS}{asked['id']}/")
 
 
+@pytest.mark.night
 def test_a_class_in_a_repository_becomes_a_job_that_is_enabled_and_run(service: Service, synced: Any) -> None:
     outcome = synced(files())
     assert (outcome["state"], outcome["refused"], outcome["created"]) == ("succeeded", [], 1)
@@ -124,6 +125,7 @@ def test_a_class_in_a_repository_becomes_a_job_that_is_enabled_and_run(service: 
     assert site["comments"] == "from git a"
 
 
+@pytest.mark.night
 def test_what_a_commit_changes_is_what_runs_from_then_on(service: Service, synced: Any) -> None:
     synced(files())
     job = jobs(service)["NewBranch"]

@@ -39,6 +39,7 @@ def watched(service: Service) -> list[Any]:
     return list(reversed(service.api.get(RESULTS, {"name": "local/examples/Watcher"})["results"]))
 
 
+@pytest.mark.night
 def test_changes_start_the_job_once_each_and_its_own_changes_none(service: Service, hook: Callable[..., Any]) -> None:
     hook(type_create=True, type_update=True, type_delete=True)
     before = len(watched(service))

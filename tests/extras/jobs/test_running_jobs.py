@@ -180,6 +180,7 @@ def test_deleting_the_result_of_a_running_job_ends_it(
         assert runner.wait(60)
 
 
+@pytest.mark.night
 def test_two_workers_run_a_job_once(service: Service, ask: Callable[..., Any]) -> None:
     asked = [ask("MakeSites", word=service.unique()) for _ in range(6)]
     workers = [Runner(service.engine, service.registry) for _ in range(2)]

@@ -505,6 +505,7 @@ def test_a_retry_that_is_due_soon_is_not_left_to_the_next_minute(service: Servic
         assert two.time - one.time > 0.9
 
 
+@pytest.mark.night
 def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(
     service: Service, hook: Callable[..., str], tmp_path: Path
 ) -> None:
