@@ -26,12 +26,16 @@ from urllib.parse import SplitResult, urlsplit
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 OLDEST_PYTHON = (3, 11)
-PROGRAMS = {  # with the Debian packages that bring them
+PROGRAMS = {  # and headers, with the Debian packages that bring them
     "chromium": ("chromium",),
     "nginx": ("nginx",),
     "pgbouncer": ("pgbouncer",),
     "npm": ("nodejs", "npm"),
-    "slapd": ("slapd", "ldap-utils", "libldap2-dev", "libsasl2-dev", "gcc"),
+    "slapd": ("slapd",),
+    "ldapsearch": ("ldap-utils",),
+    "gcc": ("gcc",),
+    "/usr/include/lber.h": ("libldap2-dev",),
+    "/usr/include/sasl/sasl.h": ("libsasl2-dev",),
 }
 FREE_SPACE = 2 << 30  # bytes
 TIMEOUT = 5.0  # seconds for an answer of a server
@@ -222,6 +226,8 @@ def abandoned_processes() -> Iterator[int]:
 
 
 def _path_of(program: str) -> str | None:
+    if program.startswith("/"):
+        return program if Path(program).exists() else None
     return shutil.which(program, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
 
 

@@ -80,9 +80,10 @@ def test_a_server_elsewhere_that_does_not_answer_is_named(name: str, monkeypatch
 
 def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "false")
-    monkeypatch.setitem(machine.PROGRAMS, "no-such-program", ("one", "two"))
+    monkeypatch.setitem(machine.PROGRAMS, "no-such-program", ("one",))
+    monkeypatch.setitem(machine.PROGRAMS, "/no/such/header.h", ("two",))
     with pytest.raises(Unfit, match="these Debian packages: one two"):
-        install_missing(["no-such-program"], [])
+        install_missing(["no-such-program", "/no/such/header.h"], [])
 
 
 def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
