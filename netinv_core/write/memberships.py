@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import audit
 from netinv_core.changelog import guards
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ToMany
@@ -30,8 +31,10 @@ Ids = list[str]
 
 @cached_in_registry
 def lists_of(endpoint: Endpoint) -> list[tuple[Endpoint, ToMany]]:
-    """The writable to-many fields of recorded resources that list objects of this endpoint, each with its owner."""
-    owners = [owner for owner in endpoint.registry.stored() if owner.resource.recorded]
+    """The writable to-many fields that list objects of this endpoint, of resources with change records or lines in the
+    audit log, each with its owner.
+    """
+    owners = [owner for owner in endpoint.registry.stored() if owner.resource.recorded or owner.label in audit.KINDS]
     return [
         (owner, field)
         for owner in owners

@@ -70,7 +70,7 @@ class GitRepository(Primary):
     token: Mapped[str] = encrypted_text(200, write_only=True)
     username: Mapped[str] = text(64)
     secrets_group_id: Mapped[Ref | None] = foreign_key(SecretsGroup, on_delete=SET_NULL)
-    current_head: Mapped[str] = text(48, "The commit whose contents are here; a sync sets it")
+    current_head: Mapped[str] = text(48, "The commit whose contents are here; a sync sets it", read_only=True)
     provided_contents: Mapped[Any] = json_document(default=list)
 
 

@@ -30,6 +30,7 @@ from netinv_extras.jobs.schedules import ScheduledJob, first_run
 
 OWN_REQUEST = "You cannot approve a job that you asked for yourself."
 NOT_WAITING = "This scheduled job does not wait for approval."
+NO_OWNER = "The account that asked for this job was deleted. It cannot be approved; deny it, and ask for it anew."
 TOO_LATE = "The time of this scheduled job is over; to run it nevertheless, approve it with force=true."
 APPROVAL_GRACE = datetime.timedelta(minutes=5)  # time to approve a run that is to start immediately
 _table = table_of(ScheduledJob)
@@ -68,12 +69,15 @@ def approve(request: Request) -> dict[str, Any]:
     """Approves a scheduled job.
 
     :raises Denied: if the user may not change approved schedules such as this one
-    :raises Conflict: if it does not wait for approval, or its time is over and ``force`` is not true
+    :raises Conflict: if it does not wait for approval, its owner was deleted, or its time is over and ``force`` is not
+        true
     """
     uow, schedule = _open_schedule(request, "change")
     _check_may_approve(uow, schedule)
     if not schedule["approval_required"] or schedule["approved_at"] is not None:
         raise Conflict(NOT_WAITING)
+    if schedule["user_id"] is None:
+        raise Conflict(NO_OWNER)
     runs_once = schedule["interval"] in (job_schedules.FUTURE, job_schedules.IMMEDIATELY)
     is_late = runs_once and schedule["start_time"] < uow.now - APPROVAL_GRACE
     if is_late and uow.query.get("force", [""])[-1].lower() not in ("true", "1"):

@@ -21,9 +21,12 @@ from netinv_core.types import Change, Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.dry_run import Effects
 from netinv_extras.jobs import results as job_results
+from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs.api_client import JobUnitOfWork
-from netinv_extras.jobs.models import Job
+from netinv_extras.jobs.models import LABEL, Job
 from netinv_extras.webhooks.models import EVENTS, is_recorded
+
+REFUSED = "{} may not run this job, so the job hook {} did not start it: its users need the permission to run it."
 
 
 class JobHook(Organizational):
@@ -94,18 +97,44 @@ class _HookedJob:
 
 
 def enqueue_jobs(uow: UnitOfWork, changes: Sequence[Change]) -> None:
-    """Enqueues a run for each change and each job hook that it triggers. One statement, none without runs."""
-    rows = []
-    for hooked, change in _triggered(uow, changes):
-        data = {"object_change": str(change.record)}
-        rows.append(job_results.row(uow.registry, hooked.job, uow.identity.user_id, data, commit=True, at=uow.now))
-    if rows:
-        job_results.enqueue(uow, rows)
+    """Enqueues a run for each change and each job hook that it triggers. The jobs run as the user of the changes.
+
+    Runs of a job that requires approval are scheduled, and wait for it. A job that the user may not run has a failed
+    result that says so. A statement for each of these kinds, none without runs, and one to read constraints.
+    """
+    runs, schedules, refused = [], [], {}
+    triggered = _triggered(uow, changes)
+    allowed = _runnable(uow, triggered)
+    for hooked, change in triggered:
+        job, data = hooked.job, {"object_change": str(change.record)}
+        if job["id"] not in allowed:
+            refused[job["hook_id"]] = job
+        elif job["approval_required"]:
+            kwargs = {"data": data, "commit": True}
+            schedules.append(job_schedules.row(uow, job, job_schedules.immediately(uow, job), kwargs, None))
+        else:
+            runs.append(job_results.row(uow.registry, job, uow.identity.user_id, data, commit=True, at=uow.now))
+    if runs:
+        job_results.enqueue(uow, runs)
+    if schedules:
+        job_schedules.add(uow, schedules)
+    if refused:
+        job_results.add_failed(
+            uow, [(job, REFUSED.format(uow.identity.username, job["hook_name"])) for job in refused.values()]
+        )
+
+
+def _runnable(uow: UnitOfWork, triggered: Sequence[tuple[_HookedJob, Change]]) -> set[Any]:
+    """The ids of the jobs of job hooks that the user may run."""
+    keys = list({hooked.job["id"] for hooked, _ in triggered})
+    return permissions.permitted_ids(uow, uow.registry[LABEL], "run", keys) if keys else set()
 
 
 def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
     """Returns the runs that :func:`enqueue_jobs` would enqueue, of the job hooks that the user may view."""
     runs = _triggered(uow, changes)
+    allowed = _runnable(uow, runs)
+    runs = [(hooked, change) for hooked, change in runs if hooked.job["id"] in allowed]
     hook_ids = {hooked.job["hook_id"] for hooked, _ in runs}
     visible = permissions.visible_ids(uow, uow.registry["extras.jobhook"], list(hook_ids)) if hook_ids else ()
     listed = [

@@ -18,7 +18,7 @@ from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
 from netinv_core.write.schema import storage_error
-from netinv_extras.jobs.api import Job
+from netinv_extras.jobs.api import Job, JobButtonReceiver
 from netinv_extras.jobs.variables import NO_CHOICE, FileVar, ObjectVar, Variable
 
 UNKNOWN = "Job data contained an unknown property"
@@ -45,9 +45,24 @@ def read(uow: UnitOfWork, job: type[Job], data: Any) -> dict[str, Any]:
             errors[name] = [str(error)]
     if not errors:
         errors |= _resolve_objects(uow, variables, values)
+    if not errors and issubclass(job, JobButtonReceiver):
+        errors |= _check_object(uow, values)
     if errors:
         raise Invalid({"errors": errors})
     return values
+
+
+def _check_object(uow: UnitOfWork, values: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Returns an error unless the user may view the object of a job button receiver."""
+    endpoint = uow.registry.get(values["object_model_name"])
+    if endpoint is None:
+        return {"object_model_name": [f"There is no content type {values['object_model_name'][:100]}."]}
+    key = endpoint.parse_key(values["object_pk"])
+    table = endpoint.table
+    seen = sa.select(table.c.id).where(table.c.id == key, *permissions.visible(uow, endpoint, table))
+    if key is None or uow.execute(seen).first() is None:
+        return {"object_pk": [NO_CHOICE.format(values["object_pk"][:100])]}
+    return {}
 
 
 def _object_values(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -227,6 +227,29 @@ def enqueue(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
             raise Conflict(ASIDE)
         uow.aside.then.append(lambda: _insert(uow, rows))
     _insert(uow, rows)
+
+
+def add_failed(uow: UnitOfWork, refused: Sequence[tuple[Any, str]]) -> None:
+    """Inserts results of jobs that were not started, each with the reason in its log: two statements.
+
+    :param refused: rows of jobs, with the reasons
+    """
+    runs = [(row(uow.registry, job, uow.identity.user_id, {}, commit=True, at=uow.now), text) for job, text in refused]
+    insert_failed(uow.execute, runs, uow.now)
+
+
+def insert_failed(
+    execute: Callable[..., Any], refused: Sequence[tuple[dict[str, Any], str]], at: datetime.datetime
+) -> None:
+    """Inserts rows of :func:`row` as failed runs, each with the reason in its log: two statements.
+
+    :param execute: executes a statement with a list of parameters
+    """
+    ended = {"status": FAILED, "completed": at, "job_kwargs": None, "arguments": ""}
+    entry = {"created": at, "grouping": "main", "log_level": FAILURE, "position": 0}
+    execute(sa.insert(_table), [{**run, **ended} for run, _ in refused])
+    entries = [{"id": uuid.uuid4(), "job_result_id": run["id"], "message": text, **entry} for run, text in refused]
+    execute(sa.insert(table_of(JobLogEntry)), entries)
 
 
 def _insert(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import colander
-import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.errors import Conflict, Denied, Invalid, NotFound
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
-from netinv_core.models.base import table_of
 from netinv_core.models.columns import ColumnInfo
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
@@ -28,7 +26,7 @@ from netinv_extras.jobs.catalog import JobClass
 from netinv_extras.jobs.crontab import Crontab
 from netinv_extras.jobs.declarations import settings_of
 from netinv_extras.jobs.models import DEFAULT_QUEUES, class_of
-from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS, STEPS, ScheduledJob
+from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS
 
 NOT_ENABLED = "This job is not enabled to be run."
 NOT_INSTALLED = "This job is not presently installed and cannot be run."
@@ -150,7 +148,9 @@ def start(uow: UnitOfWork, endpoint: Endpoint, key: Any, body: Any) -> tuple[uui
     if schedule["interval"] != IMMEDIATELY or row["approval_required"]:
         if shown != data:
             raise Invalid({"schedule": {"interval": [FILES]}})
-        return None, _add_schedule(uow, row, schedule, {"data": data, "commit": commit}, queue)
+        kwargs = {"data": data, "commit": commit}
+        (key,) = job_schedules.add(uow, [job_schedules.row(uow, row, schedule, kwargs, queue)])
+        return None, key
     result = job_results.row(
         uow.registry,
         row,
@@ -224,8 +224,8 @@ def _complete_schedule(uow: UnitOfWork, row: Row, schedule: dict[str, Any], cron
     """Sets the defaults of a schedule and checks that its members fit together; returns errors by member."""
     interval = schedule["interval"]
     if interval == IMMEDIATELY:
-        schedule["start_time"] = uow.now
-        schedule["name"] = schedule["name"] or f"{row['name']} - {uow.now:%Y-%m-%d %H:%M:%S}"
+        at_once = job_schedules.immediately(uow, row)
+        schedule["start_time"], schedule["name"] = at_once["start_time"], schedule["name"] or at_once["name"]
         return {}
     errors: dict[str, list[str]] = {}
     if row["has_sensitive_variables"]:
@@ -259,30 +259,6 @@ def _parse_crontab(value: Any) -> str:
     text: str = schema.parse(_crontab, value)
     Crontab(value)
     return text
-
-
-def _add_schedule(uow: UnitOfWork, row: Row, schedule: Row, kwargs: dict[str, Any], queue: str | None) -> uuid.UUID:
-    """Inserts a schedule; returns its id."""
-    interval, start_time, key = schedule["interval"], schedule["start_time"], uuid.uuid4()
-    description = f"Nautobot job {schedule['name']} scheduled by {uow.identity.username} on {start_time}"
-    values = {
-        "id": key,
-        **schedule,
-        "user_id": uow.identity.user_id,
-        "job_model_id": row["id"],
-        "task": job_schedules.TASK,
-        "queue": queue,
-        "job_class": row["path"],
-        "last_run_at": start_time - STEPS[interval] if interval in STEPS else None,
-        "total_run_count": 0,
-        "date_changed": uow.now,
-        "description": description,
-        "approval_required": row["approval_required"],
-        "kwargs": kwargs,
-        "next_run": job_schedules.first_run(interval, start_time, schedule["crontab"]),
-    }
-    uow.execute(sa.insert(table_of(ScheduledJob)), [values])
-    return key
 
 
 # -- responses

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +13,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth.models import User
 from netinv_core.fields.from_column import from_column
-from netinv_core.models.base import Model, now
+from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import SET_NULL, Choices, Ref, choice, column, column_info, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
@@ -110,6 +111,41 @@ def awaits_approval(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
 def waiting(table: Any) -> Any:
     """The condition that a run needs an approval that it does not have yet."""
     return sa.and_(table.c.approval_required, table.c.approved_at.is_(None))
+
+
+def immediately(uow: UnitOfWork, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ``name``, ``interval``, ``start_time`` and ``crontab`` of a schedule that runs a job once, at once."""
+    name = f"{job['name']} - {uow.now:%Y-%m-%d %H:%M:%S}"
+    return {"name": name, "interval": IMMEDIATELY, "start_time": uow.now, "crontab": ""}
+
+
+def row(
+    uow: UnitOfWork, job: Mapping[str, Any], schedule: Mapping[str, Any], kwargs: dict[str, Any], queue: str | None
+) -> dict[str, Any]:
+    """Returns the row of a new schedule of the user: of a job's row, with the members of :func:`immediately`."""
+    interval, start_time = schedule["interval"], schedule["start_time"]
+    return {
+        "id": uuid.uuid4(),
+        **schedule,
+        "user_id": uow.identity.user_id,
+        "job_model_id": job["id"],
+        "task": TASK,
+        "queue": queue,
+        "job_class": job["path"],
+        "last_run_at": start_time - STEPS[interval] if interval in STEPS else None,
+        "total_run_count": 0,
+        "date_changed": uow.now,
+        "description": f"Nautobot job {schedule['name']} scheduled by {uow.identity.username} on {start_time}",
+        "approval_required": job["approval_required"],
+        "kwargs": kwargs,
+        "next_run": first_run(interval, start_time, schedule["crontab"]),
+    }
+
+
+def add(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> list[uuid.UUID]:
+    """Inserts rows of :func:`row` in one statement; returns their ids."""
+    uow.execute(sa.insert(table_of(ScheduledJob)), list(rows))
+    return [item["id"] for item in rows]
 
 
 def first_run(interval: str, start: datetime.datetime, crontab: str) -> datetime.datetime | None:

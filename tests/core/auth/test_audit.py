@@ -134,6 +134,27 @@ def test_tokens_groups_and_permissions_are_logged(service: Service, api: Api, un
     assert token["key"] not in log_lines.text
 
 
+def test_a_deletion_logs_the_accounts_and_permissions_that_lose_it(
+    service: Service, api: Api, unique: Any, log_lines: LogLines
+) -> None:
+    group = api.post("/api/users/groups/", {"name": unique()})
+    member = service.user(groups=[group["id"]])
+    permission = service.permit("view", "dcim.site", groups=[group["id"]], users=[member.id])
+    api.delete(f"/api/users/groups/{group['id']}/")
+    lines = log_lines.events("user.changed", "permission.changed", "group.deleted")
+    assert {(line["event"], line["id"], line.get("changed")) for line in lines[-3:]} == {
+        ("permission.changed", permission["id"], "groups"),
+        ("user.changed", member.id, "groups"),
+        ("group.deleted", str(group["id"]), None),
+    }
+    api.delete(f"/api/users/users/{member.id}/")
+    lines = log_lines.events("permission.changed", "user.deleted")
+    assert {(line["event"], line["id"], line.get("changed")) for line in lines[-2:]} == {
+        ("permission.changed", permission["id"], "users"),
+        ("user.deleted", member.id, None),
+    }
+
+
 def test_what_is_rolled_back_is_no_event(api: Api, unique: Any, log_lines: LogLines) -> None:
     name = unique()
     api.post("/api/users/groups/", [{"name": name}, {"name": name}], status=400)

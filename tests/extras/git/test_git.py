@@ -507,8 +507,9 @@ def test_what_concerns_the_sync_asks_for_one(service: Service, remote: Remote, a
         synced(repository)
         service.api.patch(repository["url"], {"branch": "main"})
         synced(repository, ask=False)
-        service.api.patch(repository["url"], change)
+        changed = service.api.patch(repository["url"], change)
         assert service.api.get(f"{repository['url']}sync/")["state"] == state, change
+        assert changed["current_head"] != "x"  # a sync sets it, and nobody else
 
 
 def test_the_worker_is_woken_and_syncs(service: Service, remote: Remote, add: Any, tmp_path: Path) -> None:

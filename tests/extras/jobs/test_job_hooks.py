@@ -10,7 +10,7 @@ import pytest
 
 from netinv_core.write.system_update import system_update
 from netinv_testing import Service
-from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
+from tests.support.jobs import RESULTS, SCHEDULES, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]
 HOOKS, BUTTONS, TENANTS = "/api/extras/job-hooks/", "/api/extras/job-buttons/", "/api/tenancy/tenants/"
@@ -124,6 +124,78 @@ def test_a_hook_no_longer_starts_a_job_that_was_disabled_or_is_not_installed_any
     set_installed(True)
     assert runs() == 1
     work(service)
+
+
+def test_a_hook_does_not_run_a_job_for_a_user_who_may_not_run_it(
+    service: Service, hook: Callable[..., Any], job: Callable[[str], Any]
+) -> None:
+    """Neither without the permission, nor outside its constraints: a result says why, once for a request."""
+    made = hook(type_create=True)
+    editing = ("add view change", "tenancy.tenant")
+    for account, runs in (
+        (service.user(editing), False),
+        (service.user(editing, ("run", "extras.job", {"name": "Echo"})), False),
+        (service.user(editing, ("run", "extras.job", {"job_class_name": "Watcher"})), True),
+    ):
+        before = len(watched(service))
+        bodies = [{"name": service.unique()} for _ in range(2)]
+        effects = account.api.post(f"{TENANTS}?dry_run=true", bodies, status=(200, 201))
+        assert ("Watcher" in str(effects)) is False
+        account.api.post(TENANTS, bodies)
+        found = watched(service)[before:]
+        assert {item["user"]["username"] for item in found} == {account.username}
+        if runs:
+            assert [item["status"]["value"] for item in found] == ["pending"] * 2
+            continue
+        (refused,) = found
+        assert (refused["status"]["value"], refused["job_kwargs"]) == ("failed", None)
+        ((level, message),) = logs(service, refused)
+        assert (level, account.username in message, made["name"] in message) == ("failure", True, True)
+    work(service)
+    assert [item["status"]["value"] for item in watched(service)[before:]] == ["completed"] * 2
+
+
+def test_a_hook_of_a_job_that_requires_approval_waits_for_it(
+    service: Service, hook: Callable[..., Any], job: Callable[[str], Any]
+) -> None:
+    hook(type_create=True)
+    editor = service.user(("add view", "tenancy.tenant"), ("run", "extras.job"))
+    own = dict.fromkeys(("approval_required_override", "has_sensitive_variables_override"), True)
+    service.api.patch(job("Watcher")["url"], {**own, "approval_required": True, "has_sensitive_variables": False})
+    before = len(watched(service))
+    made = editor.api.post(TENANTS, {"name": service.unique()})
+    service.api.patch(job("Watcher")["url"], dict.fromkeys(own, False))
+    work(service)
+    assert len(watched(service)) == before
+    (schedule,) = service.api.get(SCHEDULES, {"user": editor.username, "awaits_approval": True})["results"]
+    service.api.post(f"{schedule['url']}approve/", status=200)
+    work(service)
+    assert [item["status"]["value"] for item in watched(service)[before:]] == ["completed"]
+    assert service.api.get(made["url"])["comments"] == "seen: create"
+
+
+def test_a_receiver_that_is_run_by_itself_takes_objects_that_the_user_may_view(
+    service: Service, job: Callable[[str], Any]
+) -> None:
+    site, hidden = service.api.post(SITES, [{"name": service.unique(), "status": "active"} for _ in range(2)])
+    user = service.user(("view run", "extras.job"), ("view", "dcim.site", {"id": site["id"]}))
+    for label, key, wrong in (
+        ("dcim.site", hidden["id"], "object_pk"),
+        ("dcim.site", str(uuid.uuid4()), "object_pk"),
+        ("dcim.site", "zz", "object_pk"),
+        ("dcim.rack", site["id"], "object_pk"),
+        ("dcim.none", site["id"], "object_model_name"),
+    ):
+        body = {"data": {"object_model_name": label, "object_pk": key}}
+        assert list(user.api.post(f"{job('Marker')['url']}run/", body, status=400)["errors"]) == [wrong]
+    change = service.api.get("/api/extras/object-changes/", {"changed_object_id": hidden["id"]})["results"][0]
+    body = {"data": {"object_change": change["id"]}}
+    assert list(user.api.post(f"{job('Watcher')['url']}run/", body, status=400)["errors"]) == ["object_change"]
+    body = {"data": {"object_model_name": "dcim.site", "object_pk": site["id"]}}
+    user.api.post(f"{job('Marker')['url']}run/", body)
+    service.api.delete(
+        RESULTS, [{"id": item["id"]} for item in service.api.get(RESULTS, {"status": "pending"})["results"]]
+    )
 
 
 def test_hooks_and_buttons_that_make_no_sense_are_refused(service: Service, job: Callable[[str], Any]) -> None:

@@ -130,10 +130,31 @@ def test_a_schedule_of_who_may_no_longer_run_the_job_does_not(service: Service, 
     work(service)
     (run,) = runs(service, made)
     assert run["status"]["value"] == "errored"
+
+
+@pytest.mark.parametrize(("owner", "word"), [("user_id", "account"), ("job_model_id", "job")])
+def test_a_schedule_whose_account_or_job_was_deleted_ends_with_a_reason(
+    service: Service, schedule: Callable[..., Any], owner: str, word: str, caplog: Any
+) -> None:
+    made = schedule("daily")
+    move(service, made, next_run=now(), **{owner: None})
+    for _ in range(2):
+        work(service)
+        (run,) = runs(service, made)
+    assert run["status"]["value"] == "failed" and run["completed"] is not None
+    ((level, message),) = logs(service, run)
+    assert level == "failure" and f"{word}" in message.lower() and "was deleted" in message
+    assert in_database(service, made).next_run is None
+    assert f"the schedule {made['name']} ended" in caplog.text
+
+
+def test_what_a_deleted_account_asked_for_cannot_be_approved(service: Service, ask: Callable[..., Any]) -> None:
+    someone = service.user(("view run", "extras.job"))
+    waiting = ask("Asks", someone.api, word=service.unique())
     service.api.delete(f"/api/users/users/{someone.id}/")
-    move(service, made, next_run=now())
-    work(service)
-    assert len(runs(service, made)) == 1
+    answer = service.api.post(f"{PATH}{waiting['id']}/approve/", status=409)
+    assert "was deleted" in answer["detail"]
+    service.api.delete(f"{PATH}{waiting['id']}/")
 
 
 def test_a_schedule_that_is_deleted_runs_no_more(service: Service, schedule: Callable[..., Any]) -> None:
