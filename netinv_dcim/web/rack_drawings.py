@@ -14,7 +14,6 @@ from netinv_dcim.rack_views.drawing_data import device_details
 from netinv_dcim.rack_views.svg import FADED, RAIL, DeviceDetails, RackFrame, Reserved, UnitSize, area, runs
 from netinv_dcim.rack_views.svg_text import colored, fitted, readable_on
 from netinv_dcim.web import rack_plan
-from netinv_web.lists.list_query import ListQuery
 
 SIZE = UnitSize(unit_width=168, unit_height=18, legend_width=0)
 
@@ -33,7 +32,8 @@ class Box:
     """Rectangle with a text or picture, and its link. ``lines`` are its tooltip; ``label`` is shortened to the width.
 
     ``kind`` is the class of the rectangle. ``path`` is where the box leads, ``picture`` the path of the image of the
-    device. ``device`` is set on devices that can be moved.
+    device. ``device`` is set on devices that can be moved. ``member`` is the name and value of the button that the box
+    is in the form of the plan: the form has the moves once, links would repeat them.
     """
 
     kind: str
@@ -46,6 +46,7 @@ class Box:
     picture: str = ""
     device: Mounted | None = None
     chosen: bool = False
+    member: tuple[str, str] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,12 +64,11 @@ class RackContents:
 class DrawingOptions:
     """Options of the drawings: the ``face`` or ``both``, and the device that is chosen to be moved.
 
-    While moves are planned, devices are links that choose them.
+    While moves are planned, devices are buttons that choose them.
     """
 
     face: str
     pictures: bool
-    query: ListQuery
     chosen: rack_plan.Chosen | None = None
     planning: bool = False
 
@@ -77,9 +77,8 @@ class DrawingOptions:
         if not self.planning:
             return box
         is_chosen = self.chosen is not None and self.chosen.id == device.id
-        unchosen = self.query.without(rack_plan.SELECT)
-        path = unchosen.url if is_chosen else self.query.with_values(rack_plan.SELECT, [str(device.id)]).url
-        return dataclasses.replace(box, path=path, device=device, chosen=is_chosen)
+        member = (rack_plan.SELECT, "" if is_chosen else str(device.id))
+        return dataclasses.replace(box, path="", device=device, chosen=is_chosen, member=member)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +110,7 @@ def layer(box: Box) -> int:
 
 
 def targets(contents: RackContents, face: str, shown: DrawingOptions) -> Iterator[Box]:
-    """The units of a face into which the chosen device fits, each a link that adds the move to the plan."""
+    """The units of a face into which the chosen device fits, each a button that adds the move to the plan."""
     chosen = shown.chosen
     if chosen is None or not chosen.height:
         return
@@ -119,8 +118,8 @@ def targets(contents: RackContents, face: str, shown: DrawingOptions) -> Iterato
         device = Mounted(chosen.id, contents.rack, unit, face, chosen.height, chosen.deep)
         if fits(device, contents.frame.height, contents.devices):
             move = rack_plan.Move(chosen.id, contents.rack, unit, face)
-            path = rack_plan.with_move(shown.query.without(rack_plan.SELECT), move).url
-            yield Box("target", _place(contents.frame, [unit]), [f"Mount {chosen.name} in U{unit}"], path=path)
+            lines = [f"Mount {chosen.name} in U{unit}"]
+            yield Box("target", _place(contents.frame, [unit]), lines, member=(rack_plan.MOVE, move.text))
 
 
 def _place(frame: RackFrame, units: Sequence[int]) -> Place:

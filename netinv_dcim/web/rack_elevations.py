@@ -60,14 +60,13 @@ _MEMBERS = ("id", "display", "u_height", "desc_units", "site", "location", "grou
 
 @dataclasses.dataclass(frozen=True)
 class TrayItem:
-    """A device that is not mounted; ``path`` chooses it."""
+    """A device that is not mounted."""
 
     id: str
     name: str
     kind: str
     height: int
     rack: str
-    path: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +86,7 @@ class RackView:
 def show(request: Request) -> Any:
     """The page, or the part that ``_part`` names; a POST applies the plan."""
     uow, endpoint = request.uow, request.context.endpoint
-    query = query_of(request)
+    query = rack_plan.last_moves(query_of(request))
     following = submitted(request, endpoint, query) or rack_plan.entered(query)
     if following is not None:
         return see_other(following.url)
@@ -126,12 +125,10 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
     face, grouping, pictures = _choices(request)
     number, size = page_of(request, default_size=PAGE_SIZES[0])
     matches = matches_of(uow, endpoint, _ordered(query, grouping), Slice(size, (number - 1) * size))
-    shown = DrawingOptions(
-        face, pictures, query, rack_plan.chosen(uow, query) if plan is not None else None, plan is not None
-    )
+    shown = DrawingOptions(face, pictures, rack_plan.chosen(uow, query) if plan is not None else None, plan is not None)
     with rack_plan.tried(request, plan) if plan is not None else contextlib.nullcontext(uow) as tried:
         racks = views_of(tried, endpoint, matches.keys, shown, plan.added_power if plan is not None else {})
-        tray = tray_of(tried, racks, query) if plan is not None else ()
+        tray = tray_of(tried, racks) if plan is not None else ()
     return {
         "endpoint": endpoint,
         "listed": endpoint,
@@ -165,7 +162,7 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
     }
 
 
-def tray_of(uow: UnitOfWork, racks: Sequence[RackView], query: ListQuery) -> list[TrayItem]:
+def tray_of(uow: UnitOfWork, racks: Sequence[RackView]) -> list[TrayItem]:
     """The devices that are not mounted, in the racks of the page and at their sites: one statement."""
     names = {str(view.rack["id"]): view.rack["display"] for view in racks}
     keys = [uuid.UUID(key) for key in names]
@@ -177,7 +174,6 @@ def tray_of(uow: UnitOfWork, racks: Sequence[RackView], query: ListQuery) -> lis
             f"{row.model}, {row.u_height} U",
             row.u_height,
             names.get(str(row.rack_id), "no rack"),
-            query.with_values(rack_plan.SELECT, [str(row.id)]).url,
         )
         for row in rack_plan.unmounted(uow, keys, sites)
     ]

@@ -39,6 +39,7 @@ from netinv_web.pages import see_other
 
 MOVE, SELECT, PLANNING = "_move", "_select", "_plan"
 TO_RACK, TO_UNIT, TO_FACE = "_rack", "_unit", "_to"  # fields of the form that adds a move
+TAKEN_BACK = "_back"  # parameter: the device whose move is taken back
 MAX_MOVES = 100
 MAX_LISTED = 50  # devices without a position
 _MEMBERS = ("id", "display", "rack", "position", "face", "site")
@@ -78,10 +79,14 @@ def parsed(text: str) -> Move:
 
 
 def entered(query: ListQuery) -> ListQuery | None:
-    """The query with the move of the chosen device that the form has sent; ``None`` without one.
+    """The query with the move of the chosen device that the form has sent, or without the one that is taken back;
+    ``None`` without either.
 
     :raises Invalid: for a rack, unit or face that is none
     """
+    if taken_back := query.values(TAKEN_BACK):
+        kept = [text for text in query.values(MOVE) if not text.startswith(f"{taken_back[-1]}:")]
+        return query.without(TAKEN_BACK).with_values(MOVE, kept)
     racks, devices = query.values(TO_RACK), query.values(SELECT)
     if not racks or not devices:
         return None
@@ -105,7 +110,7 @@ def chosen(uow: UnitOfWork, query: ListQuery) -> Chosen | None:
     """The chosen device of a query, if the user may view it: one statement."""
     texts = query.values(SELECT)
     try:
-        key = uuid.UUID(texts[-1]) if texts else None
+        key = uuid.UUID(texts[-1]) if texts and texts[-1] else None
     except ValueError:
         raise Invalid({SELECT: [f'"{texts[-1][:100]}" is not a valid UUID.']}) from None
     device, kind, condition = Device.__table__, DeviceType.__table__, visible(uow, Device)
@@ -140,19 +145,20 @@ def with_move(query: ListQuery, move: Move) -> ListQuery:
     return query.with_values(MOVE, [*kept, move.text])
 
 
-def without_move(query: ListQuery, device: uuid.UUID) -> ListQuery:
-    """The query without the move of a device."""
-    return query.with_values(MOVE, [text for text in query.values(MOVE) if not text.startswith(f"{device}:")])
+def last_moves(query: ListQuery) -> ListQuery:
+    """The query with one move for each device, the last: the form of the plan adds a move behind the others."""
+    by_device = {text.partition(":")[0]: text for text in query.values(MOVE)}
+    return query.with_values(MOVE, by_device.values()) if len(by_device) < len(query.values(MOVE)) else query
 
 
 @dataclasses.dataclass(frozen=True)
 class PlannedMove:
-    """A move as the page lists it; ``remove`` is the plan without it. ``errors`` say why it is refused."""
+    """A move as the page lists it; ``device`` is its id. ``errors`` say why it is refused."""
 
     name: str
     before: str
     after: str
-    remove: str
+    device: str
     errors: Sequence[str]
 
 
@@ -187,7 +193,7 @@ class RackPlan:
                 str(self.devices[move.device]["display"]),
                 _place_text(self.devices[move.device]),
                 _text(self.racks[move.rack]["display"], move.unit, move.face),
-                without_move(self.query, move.device).url,
+                str(move.device),
                 messages_of(self.errors[move.device]) if move.device in self.errors else [],
             )
             for move in self.moves

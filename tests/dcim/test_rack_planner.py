@@ -41,7 +41,7 @@ def apply(page: Any) -> Any:
 
 def drawn(page: Any) -> dict[str, int]:
     """The lowest units of the devices that are drawn, by id."""
-    return {link["data-device"]: int(link["data-unit"]) for link in page.html.select(".rack a[data-unit]")}
+    return {link["data-device"]: int(link["data-unit"]) for link in page.html.select(".rack [data-unit]")}
 
 
 def test_a_plan_shows_racks_as_they_would_be_and_changes_nothing(browser: Browser, api: Api, room: Room) -> None:
@@ -88,22 +88,48 @@ def test_a_device_is_taken_out_and_waits_beside_the_racks(browser: Browser, api:
     device, waiting = room.device(rack, 1), room.device(rack, None)
     page = browser.get(f"{room.path}{move(device, rack)}")
     assert drawn(page) == {}
-    assert {link["data-device"] for link in page.html.select(".tray a")} == {device["id"], waiting["id"]}
+    assert {link["data-device"] for link in page.html.select(".tray [data-device]")} == {device["id"], waiting["id"]}
     apply(page)
     assert placed(api, device) == (rack["id"], None, None)
 
 
-def test_the_units_that_a_chosen_device_fits_into_are_links(browser: Browser, room: Room) -> None:
+def pressed(browser: Browser, page: Any, button: Any) -> Any:
+    """The page after a button of the plan's form."""
+    form = page.html.select_one("#plan-moves")
+    hidden = [(item["name"], item["value"]) for item in form.select("input")]
+    return browser.get(form["action"], [*hidden, (button["name"], button["value"])], status="*")
+
+
+def test_the_units_that_a_chosen_device_fits_into_are_buttons(browser: Browser, room: Room) -> None:
     rack = room.rack(6)
     device = room.device(rack, 1, 2)
     room.device(rack, 4)
-    page = browser.get(f"{room.path}&_plan=1&_select={device['id']}")
-    titles = [link.select_one("title").text for link in page.html.select(".rack svg a") if link.select(".target")]
-    assert titles == [f"Mount {device['name']} in U{unit}" for unit in (1, 2, 5)]
-    following = browser.get(
-        next(link["href"] for link in page.html.select(".rack svg a") if "U5" in link.select_one("title").text)
+    page = browser.get(f"{room.path}&_plan=1")
+    page = pressed(browser, page, page.html.select_one(f".rack [data-device='{device['id']}']"))
+    units = page.html.select(".rack button[name=_move]")
+    assert [unit["aria-label"] for unit in units] == [f"Mount {device['name']} in U{unit}" for unit in (1, 2, 5)]
+    chosen = page.html.select_one(".rack [aria-current]")
+    assert not pressed(browser, page, chosen).html.select(".rack [aria-current]")
+    page = pressed(browser, page, units[-1])
+    assert drawn(page)[device["id"]] == 5
+    page = pressed(browser, page, page.html.select_one(f".rack [data-device='{device['id']}']"))
+    page = pressed(browser, page, page.html.select(".rack button[name=_move]")[0])
+    assert drawn(page)[device["id"]] == 1 and len(page.html.select(".plan ol > li")) == 1
+    page = pressed(browser, page, page.html.select_one(".plan ol button")).follow()
+    assert drawn(page)[device["id"]] == 1 and not page.html.select(".plan ol > li")
+
+
+def test_the_moves_of_a_plan_are_in_its_page_a_few_times_however_many_racks_it_has(
+    browser: Browser, room: Room
+) -> None:
+    racks = [room.rack() for _ in range(3)]
+    devices = [room.device(rack, unit) for rack in racks for unit in (1, 2)]
+    moves = "".join(move(device, racks[0], 20 + number) for number, device in enumerate(devices))
+    few, many = (
+        browser.get(f"{path}{moves}&_select={devices[0]['id']}").text.count(f":{racks[0]['id']}:20:front")
+        for path in (f"{room.path}&id={racks[0]['id']}", room.path)
     )
-    assert drawn(following)[device["id"]] == 5
+    assert 0 < many <= few + 1
 
 
 def test_the_form_of_the_chosen_device_adds_a_move(browser: Browser, room: Room) -> None:

@@ -1,4 +1,4 @@
-// Planner of racks: devices are dragged to units, or moved by the arrow keys. Each step is a link of the page, so that the
+// Planner of racks: devices are dragged to units, or moved by the arrow keys. Each step is a link or a button of the page, so that the
 // server draws the plan, and says what it refuses.
 const UNIT = 18, CAP = 7; // pixels of a unit, and above the topmost one
 const SVG = "http://www.w3.org/2000/svg";
@@ -34,7 +34,7 @@ document.addEventListener("scroll", (event) => {
 new MutationObserver(() => {
   document.querySelector(".tray")?.scrollTo(0, scrolled);
   if (!focused) return;
-  const link = document.querySelector(`#results a[data-device="${focused}"]`);
+  const link = document.querySelector(`#results [data-device="${focused}"]`);
   if (link && document.activeElement !== link) link.focus({ preventScroll: true });
   focused = undefined;
 }).observe(document.getElementById("content"), { childList: true });
@@ -42,7 +42,7 @@ new MutationObserver(() => {
 // -- arrow keys: a unit up or down, the face to the left or right
 
 document.addEventListener("keydown", (event) => {
-  const link = event.target.closest?.("#results a[data-unit]"), steps = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 };
+  const link = event.target.closest?.("#results [data-unit]"), steps = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 };
   if (!plan() || !link || !(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   const face = link.closest("g[data-rack]"), units = Number(link.dataset.units), unit = Number(link.dataset.unit);
@@ -58,6 +58,7 @@ document.addEventListener("keydown", (event) => {
 // -- dragging
 
 let drag;
+const shown = (button) => button.closest("g") ?? button; // what is seen of a device: its button in a drawing has no text
 
 function placeOf(event) {
   const face = document.elementsFromPoint(event.clientX, event.clientY).map((item) => item.closest?.("g[data-rack]")).find(Boolean);
@@ -68,22 +69,18 @@ function placeOf(event) {
 }
 
 document.addEventListener("pointerdown", (event) => {
-  const link = event.target.closest("a[data-device]");
+  const link = event.target.closest("[data-device]");
   if (!plan() || !link || event.button) return;
-  const box = link.querySelector("rect")?.getBoundingClientRect(), units = Number(link.dataset.units || 1);
+  const box = link.closest("svg") && link.getBoundingClientRect(), units = Number(link.dataset.units || 1);
   const grabbed = box ? Math.floor(((event.clientY - box.top) / box.height) * units) : 0;
   drag = { link, units, grabbed, x: event.clientX, y: event.clientY, moved: false };
-});
-
-document.addEventListener("dragstart", (event) => {
-  if (drag && event.target.closest?.("a[data-device]")) event.preventDefault();
 });
 
 document.addEventListener("pointermove", (event) => {
   if (!drag) return;
   drag.moved ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 5;
   if (!drag.moved) return;
-  drag.link.classList.add("dragging");
+  shown(drag.link).classList.add("dragging");
   const target = placeOf(event);
   drag.mark?.remove();
   if (!target) return;
@@ -98,7 +95,7 @@ document.addEventListener("pointerup", (event) => {
   if (!drag) return;
   const { link, units, mark, moved } = drag, target = moved ? placeOf(event) : null;
   mark?.remove();
-  link.classList.remove("dragging");
+  shown(link).classList.remove("dragging");
   drag = undefined;
   if (!moved) return;
   document.addEventListener("click", (click) => { click.preventDefault(); click.stopPropagation(); }, { capture: true, once: true });
@@ -108,6 +105,6 @@ document.addEventListener("pointerup", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !drag) return;
   drag.mark?.remove();
-  drag.link.classList.remove("dragging");
+  shown(drag.link).classList.remove("dragging");
   drag = undefined;
 });
