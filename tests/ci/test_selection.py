@@ -9,13 +9,13 @@ import pytest
 
 from ci.steps import GATE, ON_POSTGRESQL, ON_SERVERS, WHOLE, Pytest
 from tests.support import REPOSITORY
-from tests.support.night import CASES, EVERY_CASE, JOURNEYS, further_cases
+from tests.support.night import CASES, EVERY_CASE, JOURNEYS, ONE_CASE, further_cases
 
 pytestmark = pytest.mark.any_database
 
 
 def test_every_listed_module_exists() -> None:
-    listed = {*ON_SERVERS, *ON_POSTGRESQL, *EVERY_CASE}
+    listed = {*ON_SERVERS, *ON_POSTGRESQL, *EVERY_CASE, *ONE_CASE}
     assert sorted(part for part in listed if not (REPOSITORY / part).exists()) == []
 
 

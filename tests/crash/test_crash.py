@@ -109,6 +109,7 @@ def test_a_queue_that_forgets_everything(installation: Installation) -> None:
         expected.check("queue emptied", receiver.received)
 
 
+@pytest.mark.night
 def test_a_receiver_that_is_down_and_comes_back(installation: Installation) -> None:
     """Retries go on while it is down; later changes of an object wait for the earlier ones."""
     with Receiver(port=free_port()) as receiver:

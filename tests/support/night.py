@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,7 @@ JOURNEYS = {  # in Chromium, of each area and of each script
     "test_without_scripts_lists_and_forms_work",
 }
 CASES = 2  # of a test with more cases that the gate runs
+ONE_CASE = ("tests/browser", "tests/core/test_two_processes.py", "tests/crash")  # where it runs one: they are heavy
 EVERY_CASE = (  # where it runs all of them
     "tests/ci",
     "tests/specification",
@@ -61,7 +63,7 @@ EVERY_CASE = (  # where it runs all of them
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks further journeys and further cases of tests."""
-    cases: dict[tuple[Path, str], list[pytest.Function]] = {}
+    cases: dict[tuple[Path, str], list[Any]] = {}
     for item in items:
         module = item.path.relative_to(REPOSITORY)
         name = getattr(item, "originalname", "")
@@ -69,16 +71,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("night")
         elif isinstance(item, pytest.Function) and hasattr(item, "callspec") and not _is_in(module, EVERY_CASE):
             cases.setdefault((module, item.originalname), []).append(item)
-    for found in cases.values():
-        for item in further_cases(found):
+    for (module, _), found in cases.items():
+        for item in further_cases(found, 1 if _is_in(module, ONE_CASE) else CASES):
             item.add_marker("night")
 
 
-def further_cases(items: list[pytest.Function]) -> list[pytest.Function]:
-    """The cases of a test that the gate leaves out: all but those with the lowest checksums of their ids, so that a new
-    case takes the place of one at most.
+def further_cases(items: list[Any], count: int = CASES) -> list[Any]:
+    """The cases of a test that the gate leaves out: all but ``count``, those with the lowest checksums of their ids, so
+    that a new case takes the place of one at most.
     """
-    return sorted(items, key=lambda item: zlib.crc32(item.name.encode()))[CASES:]
+    return sorted(items, key=lambda item: zlib.crc32(item.name.encode()))[count:]
 
 
 def _is_in(module: Path, parts: Sequence[str]) -> bool:
