@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from typing import Any
@@ -15,6 +16,10 @@ ORIGIN = "http://localhost"
 SIGN_OUT = "/logout/"
 LINK = re.compile(r'<a\b[^>]*\shref="([^"]*)"')
 IDS = re.compile(r' id="([^"]+)"')
+FORM = re.compile(r"<form\b[^>]*>.*?</form>", re.DOTALL)
+FORM_TAG = re.compile(r"<form\b([^>]*)>")
+ACTION, NAME = re.compile(r'\saction="([^"]*)"'), re.compile(r'\sname="([^"]*)"')
+NOTICE = re.compile(r"\sdata-notice>.*?</div>", re.DOTALL)
 USED_ICON = re.compile(r'<use href="([^"]*)"')
 
 
@@ -31,16 +36,35 @@ class BrowserPage(webtest.TestResponse):
         return [html.unescape(address) for address in LINK.findall(self.text)]
 
     def form(self, action: str | None = None) -> webtest.Form:
-        """The form for ``action``; by default the one of the content with the most fields that posts."""
-        of_notice = {form.get("action") for form in self.html.select("[data-notice] form")}
-        of_frame = {SIGN_OUT, *of_notice}
-        posting = [
-            form for form in self.forms.values() if form.method.upper() == "POST" and form.action not in of_frame
-        ]
-        forms = posting if action is None else [form for form in self.forms.values() if form.action == action]
-        assert forms, f"{self.request.path} has no form for {action}"
-        form: webtest.Form = max(forms, key=lambda form: len(form.fields))
-        return form
+        """The form for ``action``; by default the one of the content with the most fields that posts.
+
+        It alone is parsed, once: to parse a page takes longer than to make it.
+        """
+        of_frame = {SIGN_OUT, *(address for notice in NOTICE.findall(self.text) for address in actions_of(notice))}
+        texts = [found.group() for found in FORM.finditer(self.text)]
+        if action is None:
+            texts = [
+                text
+                for text in texts
+                if 'method="post"' in text.partition(">")[0].lower() and not of_frame & set(actions_of(text))
+            ]
+        else:
+            texts = [text for text in texts if (actions_of(text) or [""])[0] == action]
+        assert texts, f"{self.request.path} has no form for {action}"
+        text = max(texts, key=lambda text: len(set(NAME.findall(text))))
+        if text not in self._parsed:
+            self._parsed[text] = webtest.Form(self, text, self.parser_features)
+        return self._parsed[text]
+
+    @functools.cached_property
+    def _parsed(self) -> dict[str, webtest.Form]:
+        """The forms that were asked for, by their sources."""
+        return {}
+
+
+def actions_of(text: str) -> list[str]:
+    """The addresses that the forms of a text send to."""
+    return [html.unescape(address) for attributes in FORM_TAG.findall(text) for address in ACTION.findall(attributes)]
 
 
 class _BrowserRequest(webtest.TestRequest):

@@ -21,6 +21,8 @@ def test_a_page_without_faults_has_none() -> None:
     ("part", "fault"),
     [
         ("<div><span>x</div></span>", "end-tag"),
+        ("</p>", "1 elements p, 2 of them closed"),
+        ("<div><p>x</p>", "1 elements div, 0 of them closed"),
         ("<b>x", "expected-one-end-tag-but-got-another"),
         ('<p id="a"></p><p id="a"></p>', "the id a is used twice"),
         ("<h1>Again</h1>", "2 elements h1"),

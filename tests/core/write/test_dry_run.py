@@ -145,7 +145,7 @@ def test_webhooks_and_job_hooks_are_shown_by_name_to_those_who_may_view_them(ser
             named = {"webhook": {"id": webhook["id"], "name": webhook["name"]}, "event": "create"}
             assert entry == {**named, "object_type": "tenancy.tenant", "object_id": change["object_id"]}
         assert answer["job_hooks"][0]["job_hook"] == {"id": hook["id"], "name": hook["name"]}
-        partly = service.user(("view add", "tenancy.tenant"), ("view", "extras.jobhook")).api
+        partly = service.user(("view add", "tenancy.tenant"), ("view", "extras.jobhook"), ("run", "extras.job")).api
         seen = partly.post(TENANTS, bodies, query=DRY, status=200)
         assert (len(seen["webhooks"]), len(seen["job_hooks"]), seen["count"]) == (0, 2, answer["count"])
         assert (
