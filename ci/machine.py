@@ -167,7 +167,7 @@ def check_disk() -> None:
 
 
 def install_missing(programs: Iterable[str], servers: Iterable[Server]) -> None:
-    """Installs the packages of programs and local servers that are not installed.
+    """Installs the packages of programs, headers and local servers that are not installed.
 
     :raises Unfit: when there are any and ``CI`` is not ``true``
     """
@@ -226,6 +226,7 @@ def abandoned_processes() -> Iterator[int]:
 
 
 def _path_of(program: str) -> str | None:
+    """The path of a program, or of a header, which is named by its path; ``None`` without it."""
     if program.startswith("/"):
         return program if Path(program).exists() else None
     return shutil.which(program, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")

@@ -124,3 +124,18 @@ def test_production_ini_has_every_setting() -> None:
     """``production.ini`` is the reference of the settings: each is set there, or commented out."""
     text = (REPOSITORY / "production.ini").read_text()
     assert set(re.findall(r"^#?(netinv\.[a-z0-9_]+) =", text, flags=re.MULTILINE)) == set(known_settings())
+
+
+def test_make_run_installs_what_the_documented_modules_of_tests_import() -> None:
+    """It builds the documentation, without the libraries of development."""
+    needed: set[str] = set()
+    for package, section, option in (
+        ("netinv_testing", "options", "install_requires"),
+        ("netinv_web", "options.extras_require", "testing"),
+    ):
+        config = configparser.ConfigParser()
+        config.read(REPOSITORY / package / "setup.cfg")
+        needed |= {name for name in config[section][option].split() if not name.startswith("netinv-")}
+    locked = {line.partition("==")[0].lower() for line in (REPOSITORY / "requirements.lock").read_text().splitlines()}
+    listed = re.findall(r"^DOCUMENTING := (.*)$", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE)
+    assert needed - locked <= set(listed[0].split())

@@ -1,8 +1,8 @@
 """Execution of introspection fields (``__schema``, ``__type``), with the resolvers of graphql-core.
 
-The schema is a graph: each of its types is the type of hundreds of fields. The JSON of an element with the same
-selection is made once, so a query costs what the schema has, not what the answer repeats; the answer's size is counted
-while it is made.
+The schema is a graph: each of its types is the type of hundreds of fields. The JSON of an element (a type, field,
+argument, value of an enumeration or directive) with the same selection is made once and kept for the query, so a query
+costs what the schema has, not what the answer repeats. The answer's size is counted while it is made.
 """
 
 from __future__ import annotations
@@ -29,17 +29,14 @@ from netinv_core.errors import AnswerTooLarge
 from netinv_extras.graphql.executor import Executor
 
 META_FIELDS = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef, "__typename": TypeNameMetaFieldDef}
-MAX_MADE = 300_000  # objects whose JSON is made for a query; the longest query of code generators makes a tenth
+MAX_MADE = 300_000  # elements whose JSON is made for a query; the longest query of code generators makes some 8,000
 TOO_MANY = f"This query selects from more than {MAX_MADE} elements of the schema. Ask for one type at a time by __type."
 Json = tuple[bytes, int]  # text, and the number of objects in it
 NULL: Json = (b"null", 0)
 
 
 class Introspection:
-    """The introspection fields of one query.
-
-    :ivar made: the number of objects whose JSON was made
-    """
+    """The introspection fields of one query, with the JSON of the elements that were made for it."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

@@ -22,16 +22,13 @@ a: __type(name: "No") { name } }"""
 TYPENAME = "{ name: __typename __schema { __typename types @include(if: false) { name } } }"
 
 
-def generated_queries() -> dict[str, str]:
-    """The queries of GraphiQL and of code generators."""
+def query_of_generators() -> str:
+    """The query of code generators. That of GraphiQL is a part of it."""
     from graphql import get_introspection_query
 
-    return {
-        "graphiql": get_introspection_query(),
-        "generators": get_introspection_query(
-            specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
-        ),
-    }
+    return get_introspection_query(
+        specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
+    )
 
 
 @pytest.fixture
@@ -50,13 +47,13 @@ def schema(service: Service) -> Iterator[Any]:
         pytest.param(FRAGMENTS, {"all": True}, id="fragments, with what is deprecated"),
         pytest.param(FRAGMENTS, {"all": False}, id="fragments"),
         pytest.param(TYPENAME, {}, id="names of types"),
-        pytest.param("generators", {}, id="generators", marks=pytest.mark.night),
+        pytest.param("", {}, id="generators", marks=pytest.mark.night),
     ],
 )
 def test_the_values_are_those_of_graphql_core(api: Api, schema: Any, query: str, variables: dict[str, Any]) -> None:
     from graphql import execute_sync, parse
 
-    text = generated_queries().get(query, query)
+    text = query or query_of_generators()
     expected = execute_sync(schema, parse(text), variable_values=variables)
     assert expected.errors is None
     answer = api.post(GRAPHQL, {"query": text, "variables": variables}, status=200)
