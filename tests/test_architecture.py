@@ -142,6 +142,7 @@ def registrations(module: ast.Module) -> Iterator[tuple[str, int]]:
                 yield attribute.value.id, call.lineno
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("package", PACKAGES)
 def test_modules_register_functions_on_import_only_with_resources_of_their_own(package: str) -> None:
     """For those of other modules they have a function ``register``, which the package or the feature calls."""
@@ -338,6 +339,7 @@ def test_modules_do_not_import_each_other_in_a_circle(package: str) -> None:
     graphlib.TopologicalSorter(graph).prepare()
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("folder", ["tests", "plugins"])
 def test_no_module_of_tests_imports_another(folder: str) -> None:
     """Helpers that several modules use are in ``tests/support``."""
@@ -353,6 +355,7 @@ def test_no_module_of_tests_imports_another(folder: str) -> None:
 # -- size and suppressions
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("package", [*PACKAGES, "plugins", "compare", "bench"])
 def test_files_and_functions_are_short(package: str) -> None:
     """Files of at most 400 lines, functions of at most 50."""
@@ -409,6 +412,7 @@ def extras_of(folder: str) -> dict[str, list[str]]:
     return {name: config["options.extras_require"][name].split("\n")[1:] for name in names}
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("package", PACKAGES)
 def test_install_requires_is_what_is_imported(package: str) -> None:
     config = configparser.ConfigParser()
@@ -492,6 +496,7 @@ def compares_dialect(node: ast.AST) -> bool:
     return isinstance(node, ast.Compare) and not DIALECTS.isdisjoint({name for name in names if isinstance(name, str)})
 
 
+@pytest.mark.night
 def test_dialects_are_compared_by_their_drivers_alone() -> None:
     """Others ask the driver of the database what it does (:mod:`netinv_core.db.driver`)."""
     elsewhere = [item for item in all_modules().items() if not item[0].startswith((DRIVERS, OF_SERVERS))]
@@ -510,6 +515,7 @@ def defined_names(module: ast.Module) -> Iterator[str]:
             yield node.attr
 
 
+@pytest.mark.night
 def test_private_attributes_of_libraries_are_used_in_one_module() -> None:
     """Those of SQLAlchemy and psycopg are in ``netinv_core/db/driver/private.py``, which has them as texts."""
     own = {name for module in all_modules().values() for name in defined_names(module)} | PUBLIC
@@ -534,6 +540,7 @@ def names_of_caches(module: ast.Module) -> Iterator[str]:
             yield from {alias.name for alias in node.names} & CACHES
 
 
+@pytest.mark.night
 def test_a_cache_is_bounded_by_size_or_belongs_to_a_registry() -> None:
     """There are two kinds: ``netinv_core.caches`` and ``netinv_core.registry_cache``."""
     found = {path: names for path, module in all_modules().items() if (names := set(names_of_caches(module)))}

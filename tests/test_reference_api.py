@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -20,7 +21,6 @@ from tests.support import REPOSITORY
 from tests.support.registry import REGISTRY
 
 pytestmark = pytest.mark.any_database
-PAGES = ApiPages(REGISTRY).pages()
 EXAMPLE = re.compile(r"^Example, from `(\S+)`:\n\n```python\n(.*?)\n```\n", flags=re.DOTALL | re.MULTILINE)
 ENTRY = re.compile(r"^#{2,3} ([\w.]+)\n\n(.*?)(?=^#{2,3} [\w.]|\Z)", flags=re.DOTALL | re.MULTILINE)
 
@@ -35,13 +35,22 @@ def public() -> Iterator[tuple[str, str]]:
     yield from (("hooks.md", name) for name in hook_specifications(REGISTRY))
 
 
-PACKAGE_ENTRIES = dict(ENTRY.findall(reference_packages.page()))
-ENTRIES = {(page, name): text for page, whole in PAGES.items() for name, text in ENTRY.findall(whole)}
+@functools.cache
+def entries() -> dict[tuple[str, str], str]:
+    """The entries of the pages of the API, by page and heading. All Python of the repository is parsed for them."""
+    pages = ApiPages(REGISTRY).pages()
+    return {(page, name): text for page, whole in pages.items() for name, text in ENTRY.findall(whole)}
+
+
+@functools.cache
+def package_entries() -> dict[str, str]:
+    """The entries of the page about packages, by heading."""
+    return dict(ENTRY.findall(reference_packages.page()))
 
 
 @pytest.mark.parametrize(("page", "name"), list(public()))
 def test_everything_public_has_a_description_and_an_example_of_the_repository(page: str, name: str) -> None:
-    text = ENTRIES[page, name]
+    text = entries()[page, name]
     ((path, code),) = EXAMPLE.findall(text)
     source = (REPOSITORY / path).read_text()
     lines = [line.strip() for line in code.splitlines() if line.strip() != "…"]
@@ -81,14 +90,14 @@ def test_signatures_and_errors_are_those_of_the_code() -> None:
         "- `Invalid` for a name that is not there",
         "",
     ]
-    assert "status: Mapped[str] = choice(STATUSES" in ENTRIES["names.md", "choice"]
+    assert "status: Mapped[str] = choice(STATUSES" in entries()["names.md", "choice"]
 
 
 @pytest.mark.parametrize(("module", "names"), described_modules().items())
 def test_each_public_name_of_other_modules_has_a_signature_and_a_sentence(module: str, names: dict[str, Any]) -> None:
     assert names
     for name in names:
-        entry = PACKAGE_ENTRIES[f"{module}.{name}"]
+        entry = package_entries()[f"{module}.{name}"]
         assert re.match(rf"```python\n(class )?{name}\b", entry)
         assert re.search(r"\w+ \w+", re.sub(r"```python\n.*?\n```", "", entry, flags=re.DOTALL))
         assert " at 0x" not in entry and re.search(r":(class|func|meth|attr|data|mod)\b", entry) is None
@@ -110,6 +119,6 @@ def test_what_plugins_of_the_repository_import_of_other_modules_is_described() -
 
 
 def test_a_signature_is_the_same_in_each_build() -> None:
-    first = ENTRIES["names.md", "GenericCascade"]
+    first = entries()["names.md", "GenericCascade"]
     assert "applies: Callable[[Endpoint], bool] = …" in first
-    assert "(\n    name: str,\n    title: str,\n" in ENTRIES["names.md", "App"]
+    assert "(\n    name: str,\n    title: str,\n" in entries()["names.md", "App"]

@@ -118,6 +118,7 @@ def test_an_unknown_step_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no-step" in capsys.readouterr().err
 
 
+@pytest.mark.night
 def test_an_interrupted_run_says_so_and_leaves_no_process(tmp_path: Path) -> None:
     """With SIGTERM; the status is 2."""
     script = f"""

@@ -164,6 +164,7 @@ def each(first: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("words", every(list(COMMANDS), first), ids=" ".join)
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("kind", INI)
 def test_a_broken_ini_file(run: Callable[..., Result], kind: str) -> None:
     for words in COMMANDS if kind == "binary" else [ONE]:

@@ -186,6 +186,7 @@ def no_config_contexts(api: Api) -> Iterator[None]:
         api.patch(path, [{"id": key, "is_active": True} for key in active])
 
 
+@pytest.mark.night
 @pytest.mark.usefixtures("no_config_contexts")
 def test_devices_with_everything_are_made_within_the_budget(
     api: Api, make: Any, make_type: Any, place: dict[str, Any], body: Any, statements: Any

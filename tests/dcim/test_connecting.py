@@ -158,6 +158,7 @@ def test_adding_a_cable_is_this_page_with_both_sides_empty(browser: Browser, pla
     assert chosen(old, "a") == end.id
 
 
+@pytest.mark.night
 def test_circuits_and_power_feeds_have_ports_too(browser: Browser, api: Api, plant: Plant) -> None:
     (a, _), interface = plant.circuit(), plant.end()
     circuit = api.get(a.path)["circuit"]

@@ -52,6 +52,7 @@ device-bays:
 """
 
 
+@pytest.mark.night
 def test_a_type_has_what_its_file_says(library: Library, run: Any, api: Api, found: Any) -> None:
     more = {
         "part_number": "0123",

@@ -276,6 +276,7 @@ def test_a_repository_of_endless_components_is_refused_as_a_whole(
     assert outcome["error"].startswith("The device types have more than 2 components.")
 
 
+@pytest.mark.night
 def test_the_number_of_statements_is_that_of_one_type(
     service: Service, remote: Remote, add: Any, synced: Any, maker: str
 ) -> None:

@@ -102,6 +102,7 @@ def test_the_front_of_a_panel_faces_the_chosen_end(browser: Browser, api: Api, p
     assert api.get(f"{CABLES}{api.get(a.path)['cable']['id']}/")["termination_a_id"] == a.id
 
 
+@pytest.mark.night
 def test_pairs_of_ports_that_do_not_fit_say_why(browser: Browser, api: Api, plant: Plant) -> None:
     a, b, panel, taken = plant.end(), plant.end(), plant.panel(2), plant.panel()
     cable = plant.cable(a, b)

@@ -72,6 +72,7 @@ def lowest_fit(free: set[int], length: int) -> Range | None:
     return next(((start, start + size - 1) for start in starts if free >= set(range(start, start + size))), None)
 
 
+@pytest.mark.night
 @given(st.lists(ranges, max_size=8), lengths)
 def test_networks_are_cut_from_the_lowest_place_that_holds_them(taken: list[Range], wanted: list[int]) -> None:
     free = as_set([(0, SPACE)]) - as_set(taken)
@@ -106,6 +107,7 @@ def usable(network: Any, pool: bool) -> Iterator[Any]:
     return iter(network) if pool or network.version == 6 else iter(network.hosts())
 
 
+@pytest.mark.night
 @settings(max_examples=15)
 @given(prefixes(), st.sets(st.integers(-2, 66), max_size=40), st.integers(1, 3))
 def test_addresses_are_given_out_that_nothing_has(

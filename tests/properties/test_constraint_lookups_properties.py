@@ -100,6 +100,7 @@ def parts_of(sites: Rows, name: str) -> st.SearchStrategy[str]:
     )
 
 
+@pytest.mark.night
 @settings(max_examples=40)
 @given(
     st.sampled_from(["asn", "latitude", "description", "id"]), st.lists(st.integers(0, 35), max_size=3), st.booleans()

@@ -92,6 +92,7 @@ def evaluated(values: list[set[int]], moment: datetime.datetime) -> datetime.dat
     return None
 
 
+@pytest.mark.night
 @given(lines(), moments)
 @example(("0 0 29 2 1", [{0}, {0}, {29}, {2}, {1}]), datetime.datetime(2024, 3, 1, tzinfo=UTC))
 @example(("0 0 29 2 *", [{0}, {0}, {29}, {2}, set(range(8))]), datetime.datetime(2096, 3, 1, tzinfo=UTC))

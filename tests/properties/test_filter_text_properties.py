@@ -24,6 +24,7 @@ def test_written_filters_are_read_back(parameters: dict[str, list[str]], search:
     assert parse(written(filters)) == filters
 
 
+@pytest.mark.night
 @given(st.text())
 def test_every_text_has_a_meaning_that_is_stable(text: str) -> None:
     """Writing what was read, and reading it again, gives the same filters."""

@@ -1,8 +1,9 @@
-"""Pairs of checks and resources for the contract tests: the gate runs a sixteenth of them, ``make test-all`` all.
+"""Pairs of checks and resources for the contract tests: the gate runs a part of them, ``make test-all`` all.
 
-The others are marked ``repetition``, other ones on each database. On PostgreSQL and MariaDB all pairs are repetitions
-but those of checks that are about SQL: a sixteenth of them, and of the resources that have SQL of their own half of the
-pairs on the one, and half on the other.
+That part is every :data:`SHARE`-th pair, and of each check the pairs with :data:`LEAST` resources. The others are marked
+``repetition``, other ones on each database. On PostgreSQL and MariaDB all pairs are repetitions but those of checks that
+are about SQL: the same part of them, and of the resources that have SQL of their own half of the pairs on the one, and
+half on the other.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from tests.support.databases import DIALECT
 from tests.support.registry import REGISTRY
 from tests.support.selection import may_run
 
-SHARE = 16  # every sixteenth pair is no repetition
-LEAST = 6  # a check runs for so many resources or more, if it applies to as many
+SHARE = 24  # every so many-th pair is no repetition
+LEAST = 4  # a check runs for so many resources or more, if it applies to as many
 HEAVY = {  # checks of several seconds: they run for fewer
     "hostile_texts_in_forms_and_searches_are_answered_in_little_time",
     "hostile_values_fail_no_page_and_stay_text",

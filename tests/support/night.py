@@ -1,19 +1,19 @@
 """Tests that the gate leaves to ``make test-all``, which each night runs: they are marked ``night``.
 
 A test that is heavy and finds little has the mark itself. Of a test with many cases, all but :data:`CASES` have it, and of
-the tests in Chromium all but :data:`JOURNEYS`.
+the tests in Chromium all but :data:`JOURNEYS`. Of the tests that the gate runs on PostgreSQL and MariaDB, one half has it on the
+one and the other half on the other, but for those in :data:`BOTH_SERVERS`.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import REPOSITORY
+from tests.support.databases import DIALECT
 
 JOURNEYS = {  # in Chromium, of each area and of each script
     "test_a_cell_of_a_table_with_folded_columns_is_changed_by_keys",
@@ -49,8 +49,7 @@ JOURNEYS = {  # in Chromium, of each area and of each script
     "test_what_was_typed_survives_the_end_of_the_session",
     "test_without_scripts_lists_and_forms_work",
 }
-CASES = 2  # of a test with more cases that the gate runs
-ONE_CASE = ("tests/browser", "tests/core/test_two_processes.py", "tests/crash")  # where it runs one: they are heavy
+CASES = 1  # that the gate runs of a test with more
 EVERY_CASE = (  # where it runs all of them
     "tests/ci",
     "tests/specification",
@@ -58,30 +57,46 @@ EVERY_CASE = (  # where it runs all of them
     "tests/test_contract.py",
     "tests/web/test_contract_pages.py",
 )
+BOTH_SERVERS = (  # locks and plans, which differ most; and the contract, which divides its pairs itself
+    "tests/core/write/test_concurrency.py",
+    "tests/core/write/test_lock_order.py",
+    "tests/core/write/test_lock_order_of_batches.py",
+    "tests/core/write/test_races.py",
+    "tests/extras/webhooks/test_webhook_claims.py",
+    "tests/ipam/test_prefix_tree.py",
+    "tests/test_contract.py",
+)
+HALF = {"postgresql": 0, "mysql": 1}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks further journeys and further cases of tests."""
-    cases: dict[tuple[Path, str], list[Any]] = {}
+    """Marks further journeys, further cases of tests, and the half of the tests that another server runs."""
+    cases: dict[tuple[str, str], list[Any]] = {}
     for item in items:
-        module = item.path.relative_to(REPOSITORY)
+        module = item.nodeid.partition("::")[0]
         name = getattr(item, "originalname", "")
-        if _is_in(module, ["tests/browser"]) and name not in JOURNEYS:
+        if (_is_in(module, ["tests/browser"]) and name not in JOURNEYS) or _is_of_another_server(module, name):
             item.add_marker("night")
         elif isinstance(item, pytest.Function) and hasattr(item, "callspec") and not _is_in(module, EVERY_CASE):
             cases.setdefault((module, item.originalname), []).append(item)
-    for (module, _), found in cases.items():
-        for item in further_cases(found, 1 if _is_in(module, ONE_CASE) else CASES):
+    for found in cases.values():
+        for item in further_cases(found):
             item.add_marker("night")
 
 
-def further_cases(items: list[Any], count: int = CASES) -> list[Any]:
-    """The cases of a test that the gate leaves out: all but ``count``, those with the lowest checksums of their ids, so
+def further_cases(items: list[Any]) -> list[Any]:
+    """The cases of a test that the gate leaves out: all but :data:`CASES`, those with the lowest checksums of their ids, so
     that a new case takes the place of one at most.
     """
-    return sorted(items, key=lambda item: zlib.crc32(item.name.encode()))[count:]
+    return sorted(items, key=lambda item: zlib.crc32(item.name.encode()))[CASES:]
 
 
-def _is_in(module: Path, parts: Sequence[str]) -> bool:
-    return any(module.is_relative_to(part) for part in parts)
+def _is_of_another_server(module: str, name: str) -> bool:
+    if DIALECT not in HALF or _is_in(module, BOTH_SERVERS):
+        return False
+    return zlib.crc32(f"{module}::{name}".encode()) % 2 != HALF[DIALECT]
+
+
+def _is_in(module: str, parts: Sequence[str]) -> bool:
+    return any(f"{module}/".startswith(f"{part}/") for part in parts)

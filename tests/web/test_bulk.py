@@ -200,6 +200,7 @@ def test_a_pattern_that_is_none_is_refused(
     assert message in page.words
 
 
+@pytest.mark.night
 def test_a_pattern_that_takes_too_long_is_refused(
     browser: Browser, api: Api, tenants: list[Any], unique: Unique
 ) -> None:

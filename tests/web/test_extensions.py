@@ -219,6 +219,7 @@ def test_packages_with_wrong_results_of_hooks_are_reported(wrong: Service) -> No
     assert {hook: reason for hook, reason in broken.items() if REASONS[hook] not in reason} == {}
 
 
+@pytest.mark.night
 def test_packages_with_wrong_results_of_hooks_are_left_out(wrong: Service) -> None:
     browser = Browser(wrong, wrong.admin)
     assert "Invite" not in browser.get(path_of(tenant_of(wrong))).words

@@ -67,6 +67,7 @@ def test_a_long_import_is_run_by_the_worker_and_its_page_leads_to_the_result(
     assert {row["arguments"] for row in stored} == {""}
 
 
+@pytest.mark.night
 def test_changes_are_those_of_the_user_in_one_request(service: Service, api: Api, word: str) -> None:
     user = service.user(("view add", "tenancy.tenant"), password=PASSWORD)
     started(Browser(service, user), rows(word))

@@ -176,6 +176,7 @@ REQUESTS += [
 ]
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("url", URLS)
 def test_a_database_that_is_away_is_503_everywhere(
     service: Service, api: Api, closed_port: int, caplog: Any, url: str

@@ -37,6 +37,7 @@ def operations(found: Any) -> list[tuple[str, str, Any]]:
     ]
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("version", SUPPORTED)
 def test_the_document_is_valid_openapi(document: Get, version: str) -> None:
     """Every version's document fits the specification and names its version."""
@@ -169,6 +170,7 @@ def test_yaml_says_the_same(anonymous: Api, document: Get) -> None:
     assert yaml.load(answers[0].text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)) == document(NEWEST)
 
 
+@pytest.mark.night
 def test_a_document_is_compressed_for_those_who_ask(service: Service, document: Get) -> None:
     """gzip is sent only to those who name it; 304 to those who have the document."""
 

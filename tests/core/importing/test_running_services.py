@@ -102,6 +102,7 @@ def site_of(netbox: InventoryService, api: Api) -> Any:
     return only
 
 
+@pytest.mark.night
 def test_a_netbox_is_read_page_by_page_and_a_second_run_changes_nothing(
     netbox: InventoryService, command: Any, api: Api, unique: Any
 ) -> None:

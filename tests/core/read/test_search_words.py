@@ -58,6 +58,7 @@ def test_the_group_of_several_words_leads_to_a_search_that_finds_the_same(
     assert [item["id"] for item in same["results"]] == [made["port"]["id"]]
 
 
+@pytest.mark.night
 def test_accents_and_the_order_of_words_make_no_difference(service: Service, made: dict[str, Any]) -> None:
     word = made["word"]
     for text in (f"gdansk {word}", f"{word} Gdańsk", f"GDAŃSK {word.upper()}"):

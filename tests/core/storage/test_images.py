@@ -495,6 +495,7 @@ def test_an_image_is_sent_again_only_when_it_is_another(api: Api, make: Any) -> 
 # -- described
 
 
+@pytest.mark.night
 def test_images_are_described(api: Api, service: Service) -> None:
     told = api.options(TYPES)
     assert told["parses"] == ["application/json"]

@@ -186,6 +186,7 @@ def test_the_check_warns_of_messages_that_no_worker_takes(waiting: int, level: s
     assert found.level == level and f"{waiting} messages wait" in found.message
 
 
+@pytest.mark.night
 @pytest.mark.usefixtures("numbering")
 def test_a_worker_without_its_queue_does_what_is_due_each_minute(
     service: Service, api: Api, unique: Unique, port: int, caplog: Any

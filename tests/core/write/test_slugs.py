@@ -63,6 +63,7 @@ def test_blank_slugs_are_refused(label: str, service: Service) -> None:
     assert case.read(item)["slug"] == item["slug"]
 
 
+@pytest.mark.night
 def test_a_migration_replaces_blank_slugs(service: Service) -> None:
     made: list[tuple[Case, dict[str, Any]]] = []
     with service.engine.connect().execution_options(**{WRITING: True}) as connection:

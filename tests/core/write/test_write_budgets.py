@@ -35,6 +35,7 @@ def test_a_new_address_takes_six_statements(service: Service) -> None:
     assert counts[-1] <= 6
 
 
+@pytest.mark.night
 def test_a_thousand_new_addresses_take_as_many(service: Service) -> None:
     network = service.unique.ipv6()
     bodies = [{"address": f"{network}::{number:x}/64", "status": "active"} for number in range(1, 2001)]

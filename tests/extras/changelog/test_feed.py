@@ -154,6 +154,7 @@ def test_one_who_waits_is_told_at_once_and_holds_no_connection_meanwhile(
     assert service.app.registry.netinv_waiters.count == 0
 
 
+@pytest.mark.night
 def test_nobody_waits_longer_than_said(api: Api, start: str) -> None:
     asked = time.monotonic()
     assert api.get(FEED, {"after": start, "wait": 1}) == {"results": [], "cursor": start, "more": False}

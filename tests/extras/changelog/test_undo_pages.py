@@ -60,6 +60,7 @@ def test_an_undo_that_deletes_shows_what_goes_along_and_asks(browser: Browser, a
     assert following.headers["Location"] == "/dcim/regions/" and left(api, created) == 0
 
 
+@pytest.mark.night
 def test_what_belongs_to_a_created_object_is_named(browser: Browser, api: Api, unique: Unique) -> None:
     """A site that was added to the region later is set back; the page says so before."""
     (region,) = regions(api, unique, 1)
@@ -133,6 +134,7 @@ def test_a_refused_undo_in_the_background_tells_the_reasons(
     assert left(api, created) == MOST + 1
 
 
+@pytest.mark.night
 def test_a_run_is_known_to_its_user_alone(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
     created = regions(api, unique, MOST + 1)
     run = agreed(asked(browser, api, created[0])).headers["Location"]

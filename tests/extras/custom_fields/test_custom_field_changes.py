@@ -89,6 +89,7 @@ def test_another_process_knows_a_field_as_soon_as_it_is_there(service: Service, 
     assert before is not None and other.api.get(ROLES, {f"cf_{slug}": "x"})["count"] == 0
 
 
+@pytest.mark.night
 def test_many_fields_and_choices_change_at_once(api: Api, role: Any, unique: Any) -> None:
     """More than one statement could take."""
     shown, word = role(), unique().replace("-", "_")

@@ -34,6 +34,7 @@ def stored(service: Service, name: str) -> Any:
     return group
 
 
+@pytest.mark.night
 def test_the_filters_of_a_list_become_a_group_which_is_changed_there(
     service: Service, browser: Browser, unique: Unique
 ) -> None:

@@ -165,6 +165,7 @@ def test_a_class_that_leaves_the_repository_is_not_installed_any_more(service: S
     )
 
 
+@pytest.mark.night
 def test_a_failing_job_shows_the_line_of_the_repository(service: Service, synced: Any) -> None:
     slug = synced({"jobs/audit.py": AUDIT})["repository"]["slug"]
     job = jobs(service)["Audit"]

@@ -58,6 +58,7 @@ def test_changes_start_the_job_once_each_and_its_own_changes_none(service: Servi
     assert [logs(service, item)[0][1].split()[0] for item in watched(service)[before + 2 :]] == ["update", "delete"]
 
 
+@pytest.mark.night
 def test_only_the_chosen_events_of_enabled_hooks_count_and_only_what_is_committed(
     service: Service, hook: Callable[..., Any]
 ) -> None:
