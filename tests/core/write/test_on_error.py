@@ -105,6 +105,7 @@ def test_rows_of_a_table_have_their_numbers(api: Api, unique: Unique) -> None:
 def test_statements_without_errors_are_those_of_the_bulk_write(api: Api, unique: Unique, statements: Any) -> None:
     """And the same, whatever the number of items, with errors of some."""
     counts = []
+    api.post(TENANTS, [{"name": unique()}])  # fills the caches of the configuration
     for size, query in ((50, {}), (50, ON), (200, ON)):
         with statements() as found:
             api.post(TENANTS, [{"name": unique()} for _ in range(size)], query=query, status=(200, 201))
