@@ -54,7 +54,7 @@ def description(caller: ApiCaller, endpoint: Endpoint) -> dict[str, Any]:
         "model": endpoint.label,
         "title": endpoint.title,
         "identified_by": list(natural_key(endpoint)) if endpoint.natural_attribute else ["id"],
-        "writes": list(endpoint.resource.writes),
+        "writes": sorted(endpoint.resource.writes),
         "fields": {name: _field(endpoint, name, entry) for name, entry in described.items()},
         "filters": dict(_filters(endpoint)),
         "order": sorted(orderings_of(endpoint)),

@@ -287,7 +287,7 @@ class _Writer:
         if endpoint.resource.allow_basic_auth:
             item["security"] = [{"tokenAuth": []}, {"basicAuth": []}]
         if operation in LIST_OPERATIONS and operation.method != "get":
-            bulk_writes.describe(item, operation.method)
+            bulk_writes.describe(endpoint, item, operation.method)
         self._add(path, operation.method, item)
 
     def _schemas_of(self, endpoint: Endpoint) -> None:

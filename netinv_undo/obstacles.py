@@ -19,7 +19,7 @@ from netinv_core.db.engine import as_stored, in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.write import trees
+from netinv_core.write import offered, trees
 from netinv_undo.differences import field_of, is_equal, is_own, members
 from netinv_undo.later_changes import LaterChanges
 from netinv_undo.net_changes import NetChange
@@ -33,11 +33,9 @@ OPPOSITE = {CREATE: "delete", UPDATE: "change", DELETE: "add"}  # the permission
 GONE = "The object does not exist any more."
 EXISTS = "An object with this id exists again."
 OTHER_VALUE = "It has another value now."
-NOT_OFFERED = "Objects of this kind cannot be {}."
 NOTHING = "Nothing is left to undo."
 UNDEFINED = "The field is no longer defined."
 DERIVED = "It follows from another change, which is to be undone instead."
-_WORDS = {"delete": "deleted", "change": "changed", "add": "created"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,8 +115,8 @@ class _Examination:
         """Returns what is to be written to undo a change; adds the reasons against it to the refusals."""
         endpoint, permission = change.endpoint, OPPOSITE[change.action]
         current = self._current.get((endpoint.label, change.key))
-        if permission not in endpoint.resource.writes:
-            self.refusals.add(change, WHOLE, NOT_OFFERED.format(_WORDS[permission]))
+        if (reason := offered.refusal(endpoint, permission)) is not None:
+            self.refusals.add(change, WHOLE, reason)
         elif change.action == DELETE:
             return self._examine_deletion(change, current)
         elif current is None and change.action == UPDATE and not self._writable(endpoint, change.changed_names()):

@@ -173,9 +173,10 @@ _PARAMETERS = {
 }
 
 
-def describe(operation: dict[str, Any], method: str) -> None:
+def describe(endpoint: Endpoint, operation: dict[str, Any], method: str) -> None:
     """Adds the parameters, and the answer 200 that they lead to, to the OpenAPI operation of a bulk write."""
-    names = (ON_ERROR, MATCH) if method == "patch" else (ON_ERROR,)
+    upserts_objects = method == "patch" and "add" in endpoint.resource.writes
+    names = (ON_ERROR, MATCH) if upserts_objects else (ON_ERROR,)
     operation.setdefault("parameters", []).extend(dict(_PARAMETERS[name]) for name in names)
     results = {"type": "array", "items": {"$ref": f"#/components/schemas/{SCHEMA_NAME}"}}
     answer = operation["responses"].setdefault("200", {"description": "The result of each item"})

@@ -27,7 +27,7 @@ from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.write import memberships, read_back, save, strict_bodies, trees
+from netinv_core.write import memberships, offered, read_back, save, strict_bodies, trees
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.system_update import system_update
@@ -104,11 +104,13 @@ def delete(
 
     :param preconditions: one for each body, or none at all
     :raises PreconditionFailed: if an object does not meet its precondition
+    :raises Denied: without permission, and where the resource does not offer it
     :raises NotFound: for a single object that does not exist
     :raises Invalid: for an id that is missing, unknown or listed twice, or a member that nothing reads
     :raises Conflict: naming the objects that protect them
     """
     permissions.check(uow, endpoint, "delete")
+    offered.check(uow, endpoint, "delete")
     keys = save.keys_of(endpoint, bodies)
     strict_bodies.check_items(endpoint, bodies)
     if not keys:

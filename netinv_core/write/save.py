@@ -26,6 +26,7 @@ from netinv_core.read import entity_tags
 from netinv_core.write import (
     deleted_targets,
     list_differences,
+    offered,
     parking,
     references,
     referring_rules,
@@ -91,7 +92,7 @@ def create(
     :param ids: the ids of the new objects, for imports; by default they are generated
     :param preserved: columns of each object that are written as they are, after the rules, for objects to be restored
     :param permission: what the user needs in place of ``add``: the own permission of an action that creates objects
-    :raises Denied: without permission, or for an object outside of its constraints
+    :raises Denied: without permission, for an object outside of its constraints, or if the resource does not offer it
     :raises Invalid: with the errors of the objects
     """
     batch = insert(uow, endpoint, bodies, single=single, ids=ids, preserved=preserved, permission=permission)
@@ -114,6 +115,7 @@ def insert(
     to earlier ones; these references are resolved in memory. Parameters and errors are those of :func:`create`.
     """
     permissions.check(uow, endpoint, permission)
+    offered.check(uow, endpoint, permission)
     if issubclass(endpoint.model, Tree):
         trees.lock(uow, endpoint, bodies, new=True)
     drafts = [Draft(endpoint, body) for body in bodies]
@@ -158,6 +160,7 @@ def update(
     :raises Invalid: as :func:`create`; also for an id that is missing, unknown or listed twice
     """
     permissions.check(uow, endpoint, permission)
+    offered.check(uow, endpoint, permission)
     keys = keys_of(endpoint, bodies)
     if not keys:
         return []

@@ -17,7 +17,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.read import listing, relations
 from netinv_core.read.plans import plan_of
 from netinv_core.tabular import identification
-from netinv_core.write import attribute_references, preconditions, read_back, reference_messages, save, trees
+from netinv_core.write import attribute_references, offered, preconditions, read_back, reference_messages, save, trees
 from netinv_core.write.attribute_references import Attributes
 from netinv_core.write.differing import differing_drafts
 from netinv_core.write.draft import Draft, raise_errors
@@ -142,7 +142,7 @@ def _loaded(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems, keys: Seque
 
 
 def _check_permissions(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> None:
-    """Checks the permission to add, where objects are missing, and to change, where they exist.
+    """Checks that objects that are missing may be added, and those that exist changed.
 
     :raises Denied: naming the items
     """
@@ -151,6 +151,7 @@ def _check_permissions(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any])
             continue
         try:
             permissions.check(uow, endpoint, action)
+            offered.check(uow, endpoint, action)
         except Denied as error:
             error.object_errors = [error.body if is_concerned else {} for is_concerned in concerned]
             raise

@@ -14,6 +14,7 @@ from netinv_core.http import versions
 from netinv_core.http.media import SEALED
 from netinv_core.labels import label_with_unit
 from netinv_core.tabular import identification
+from netinv_core.tabular.rows import ID
 from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_core.write import references
 from netinv_tabular import delimited, encodings, headers, workbooks
@@ -235,8 +236,12 @@ def _choices(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[str]:
 
 
 def _template_file(uow: UnitOfWork, endpoint: Endpoint, extension: str) -> Response:
-    """A file with the names of the columns and no rows; a workbook has a second sheet about the columns."""
+    """A file with the names of the columns and no rows; a workbook has a second sheet about the columns. The first one
+    is the id where objects can only be changed.
+    """
     columns = columns_of(uow, endpoint)
+    if "add" not in endpoint.resource.writes:
+        columns.insert(0, ColumnHelp(ID, "ID", True, "id"))
     names = [column.name for column in columns]
     if extension == import_table.XLSX:
         about = [

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from netinv_core.resource import WRITES
 from netinv_core.types import Endpoint
+from netinv_core.write import offered
 from netinv_testing import Case, Samples, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.objects.tab_links import own_tabs
@@ -155,9 +157,28 @@ def what_the_api_does_not_write_no_page_writes(case: PageCase) -> None:
             case.browser.post(path, members, status=404)
     if not case.endpoint.resource.writes & {"add", "change"}:
         case.browser.get(f"{case.path}import/", status=404)
-        case.browser.post(f"{case.path}import/", {"_step": "apply", "text": "id\n"}, status=404)
+        case.browser.post(f"{case.path}import/", {"_step": "apply", "data": "id\n"}, status=404)
+    else:
+        _insist_on_refused_rows(case, item, closed)
     if of is None:
         case.service.api.get(f"{case.endpoint.path}{item['id']}/")
+
+
+def _insist_on_refused_rows(case: PageCase, item: dict[str, Any], closed: Sequence[str]) -> None:
+    """Rows of an import that would create objects, or change some, are refused in each format, with the reason."""
+    name = next(name for name, field in case.endpoint.writable.items() if field.kind == "string")
+    rows = {"add": {name: case.service.unique()}, "change": {"id": item["id"], name: case.service.unique()}}
+    for row in [rows[action] for action in closed if action in rows]:
+        csv = f"{','.join(row)}\n{','.join(row.values())}\n"
+        yaml = "".join(f"  {key}: {value}\n" for key, value in row.items()).replace(" ", "-", 1)
+        before = case.service.row_counts()
+        for text in (csv, json.dumps([row]), yaml):
+            page = case.browser.post(f"{case.path}import/", {"_step": "preview", "data": text}, status=422)
+            said = offered.refusal(case.endpoint, "change" if "id" in row else "add")
+            assert said is not None and said in page.words and not page.html.select("button[value=apply]")
+        assert case.service.row_counts() == before
+    template = case.browser.get(f"{case.path}import/", {"_template": "csv"}).text.split(",")
+    assert ("id" in template) is ("change" in case.endpoint.resource.writes and "add" in closed)
 
 
 @page_check()

@@ -35,6 +35,7 @@ def test_a_document_is_added_to_an_open_change_request(agent: Agent, agent_servi
     [
         ({"objects": {"dcim.site": [{"name": "x", "status": "nothing"}]}, "title": "t"}, "objects"),
         ({"objects": {"dcim.nothing": [{"name": "x"}]}, "title": "t"}, "objects"),
+        ({"objects": {"extras.job": [{"name": "x", "slug": "x"}]}, "title": "t"}, "objects"),  # the API makes none
         ({"objects": {"extras.status": [{"name": "x", "slug": "x"}]}, "title": "t"}, "change_request"),
         ({"objects": {"dcim.site": []}, "title": "t"}, "objects"),
         ({"objects": {}, "title": "t"}, "objects"),

@@ -129,6 +129,7 @@ OPEN_MODULES = {
         "write.dry_run",
         "write.item_results",
         "write.list_differences",
+        "write.offered",
         "write.reference_messages",
         "write.referring_rules",
         "write.read_back",
