@@ -9,7 +9,8 @@ from typing import Any
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped
 
-from netinv_core.errors import Invalid, NotFound
+from netinv_core.auth import permissions
+from netinv_core.errors import Invalid
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
@@ -26,6 +27,8 @@ from netinv_extras.jobs.hooks import check_receiver
 from netinv_extras.jobs.models import Job
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.custom_links import BUTTONS
+
+NO_OBJECT = "Related object not found using the provided ID: {}"
 
 
 class JobButton(Organizational):
@@ -94,13 +97,20 @@ def run_button(request: Request) -> dict[str, Any]:
 def start_for_object(uow: UnitOfWork, button: dict[str, Any], body: Any) -> tuple[uuid.UUID | None, uuid.UUID | None]:
     """Starts a button's job for the object that the body names; returns the ids as :func:`run_views.start`."""
     data = _object_data(uow, button, body)
-    return run_views.start(uow, uow.registry[job_models.LABEL], button["job"], {"data": data})
+    try:
+        return run_views.start(uow, uow.registry[job_models.LABEL], button["job"], {"data": data})
+    except Invalid as error:
+        refused = error.body.get("errors", ()) if isinstance(error.body, dict) else ()
+        if "object_pk" in refused:
+            raise Invalid.field("object_pk", NO_OBJECT.format(data["object_pk"])) from None
+        raise
 
 
 def _object_data(uow: UnitOfWork, button: dict[str, Any], body: Any) -> dict[str, str]:
-    """Returns the job's variables that refer to the object.
+    """Returns the job's variables that refer to the object, which :mod:`netinv_extras.jobs.input` reads.
 
-    :raises Invalid: if the object does not exist, or its content type is not one of the button's
+    :raises Invalid: if something is missing, or the content type is not one of the button's
+    :raises Denied: without permission to view its objects
     """
     values = body if isinstance(body, dict) else {}
     if missing := {name: [REQUIRED] for name in ("object_model_name", "object_pk") if not values.get(name)}:
@@ -108,15 +118,9 @@ def _object_data(uow: UnitOfWork, button: dict[str, Any], body: Any) -> dict[str
     label, endpoint = values["object_model_name"], uow.registry.get(str(values["object_model_name"]))
     if endpoint is None or label not in button["content_types"]:
         raise Invalid.field("object_model_name", f"The button is on {', '.join(button['content_types'])}.")
+    permissions.check(uow, endpoint, "view")
     key = endpoint.parse_key(str(values["object_pk"]))
-    try:
-        if key is None:
-            raise NotFound()
-        listing.detail(uow, endpoint, key, shape="nested")
-    except NotFound:
-        message = f"Related object not found using the provided ID: {values['object_pk']}"
-        raise Invalid.field("object_pk", message) from None
-    return {"object_model_name": label, "object_pk": str(key)}
+    return {"object_model_name": label, "object_pk": str(values["object_pk"] if key is None else key)}
 
 
 def includeme(config: Any) -> None:

@@ -100,7 +100,8 @@ def enqueue_jobs(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     """Enqueues a run for each change and each job hook that it triggers. The jobs run as the user of the changes.
 
     Runs of a job that requires approval are scheduled, and wait for it. A job that the user may not run has a failed
-    result that says so. A statement for each of these kinds, none without runs, and one to read constraints.
+    result that says so, once an hour. A statement for each of these kinds, none without runs, and one to read
+    constraints.
     """
     runs, schedules, refused = [], [], {}
     triggered = _triggered(uow, changes)

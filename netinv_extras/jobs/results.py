@@ -56,6 +56,7 @@ STATES = Choices.of(
     (ERRORED, "Errored"),
     (FAILED, "Failed"),
 )
+TOLD_AGAIN_AFTER = datetime.timedelta(hours=1)  # that a user may not run a job
 LEVELS = Choices.of(
     (DEFAULT, "Default"),
     (SUCCESS, "Success"),
@@ -230,12 +231,32 @@ def enqueue(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def add_failed(uow: UnitOfWork, refused: Sequence[tuple[Any, str]]) -> None:
-    """Inserts results of jobs that were not started, each with the reason in its log: two statements.
+    """Inserts results of jobs that were not started, each with the reason in its log: three statements. A job that the
+    user was refused for the same reason within the last hour gets no further one.
 
     :param refused: rows of jobs, with the reasons
     """
-    runs = [(row(uow.registry, job, uow.identity.user_id, {}, commit=True, at=uow.now), text) for job, text in refused]
-    insert_failed(uow.execute, runs, uow.now)
+    entries = table_of(JobLogEntry)
+    told = set(
+        uow.execute(
+            sa.select(_table.c.job_model_id, entries.c.message)
+            .join_from(_table, entries, entries.c.job_result_id == _table.c.id)
+            .where(
+                _table.c.job_model_id.in_({job["id"] for job, _ in refused}),
+                _table.c.user_id == uow.identity.user_id,
+                _table.c.status == FAILED,
+                _table.c.created > uow.now - TOLD_AGAIN_AFTER,
+                entries.c.message.in_({text for _, text in refused}),
+            )
+        ).tuples()
+    )
+    runs = [
+        (row(uow.registry, job, uow.identity.user_id, {}, commit=True, at=uow.now), text)
+        for job, text in refused
+        if (job["id"], text) not in told
+    ]
+    if runs:
+        insert_failed(uow.execute, runs, uow.now)
 
 
 def insert_failed(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from netinv_core.models.base import table_of
 from netinv_core.write.system_update import system_update
-from netinv_testing import Service
+from netinv_extras.jobs.results import JobResult
+from netinv_testing import Account, Service
 from tests.support.jobs import RESULTS, SCHEDULES, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]
@@ -127,33 +131,38 @@ def test_a_hook_no_longer_starts_a_job_that_was_disabled_or_is_not_installed_any
     work(service)
 
 
-def test_a_hook_does_not_run_a_job_for_a_user_who_may_not_run_it(
-    service: Service, hook: Callable[..., Any], job: Callable[[str], Any]
-) -> None:
-    """Neither without the permission, nor outside its constraints: a result says why, once for a request."""
-    made = hook(type_create=True)
+def test_a_hook_does_not_run_a_job_for_a_user_who_may_not_run_it(service: Service, hook: Callable[..., Any]) -> None:
+    """Neither without the permission, nor outside its constraints: a result says why, once an hour for a user."""
+    made, table = hook(type_create=True), table_of(JobResult)
     editing = ("add view change", "tenancy.tenant")
-    for account, runs in (
-        (service.user(editing), False),
-        (service.user(editing, ("run", "extras.job", {"name": "Echo"})), False),
-        (service.user(editing, ("run", "extras.job", {"job_class_name": "Watcher"})), True),
-    ):
-        before = len(watched(service))
-        bodies = [{"name": service.unique()} for _ in range(2)]
-        effects = account.api.post(f"{TENANTS}?dry_run=true", bodies, status=(200, 201))
-        assert ("Watcher" in str(effects)) is False
-        account.api.post(TENANTS, bodies)
-        found = watched(service)[before:]
-        assert {item["user"]["username"] for item in found} == {account.username}
-        if runs:
-            assert [item["status"]["value"] for item in found] == ["pending"] * 2
-            continue
-        (refused,) = found
+
+    def started_by(account: Account) -> list[Any]:
+        found: list[Any] = service.api.get(RESULTS, {"user": account.username})["results"]
+        return found
+
+    for permission in ([], [("run", "extras.job", {"name": "Echo"})]):
+        account = service.user(editing, *permission)
+        for _ in range(2):
+            effects = account.api.post(f"{TENANTS}?dry_run=true", {"name": service.unique()}, status=200)
+            assert "Watcher" not in str(effects)
+            account.api.post(TENANTS, [{"name": service.unique()} for _ in range(2)])
+        (refused,) = started_by(account)
         assert (refused["status"]["value"], refused["job_kwargs"]) == ("failed", None)
         ((level, message),) = logs(service, refused)
         assert (level, account.username in message, made["name"] in message) == ("failure", True, True)
+        with service.unit_of_work() as uow:
+            earlier = uow.now - datetime.timedelta(hours=1)
+            uow.execute(sa.update(table).where(table.c.id == uuid.UUID(refused["id"])).values(created=earlier))
+        account.api.post(TENANTS, {"name": service.unique()})
+        assert [item["status"]["value"] for item in started_by(account)] == ["failed"] * 2
+    other = hook(type_create=True)
+    account.api.post(TENANTS, {"name": service.unique()})
+    newest, *_ = started_by(account)
+    assert other["name"] in logs(service, newest)[0][1] and len(started_by(account)) == 3
+    allowed = service.user(editing, ("run", "extras.job", {"job_class_name": "Watcher"}))
+    allowed.api.post(TENANTS, {"name": service.unique()})
     work(service)
-    assert [item["status"]["value"] for item in watched(service)[before:]] == ["completed"] * 2
+    assert [item["status"]["value"] for item in started_by(allowed)] == ["completed"] * 2
 
 
 def test_a_hook_of_a_job_that_requires_approval_waits_for_it(
@@ -245,7 +254,9 @@ def test_a_button_starts_its_job_for_an_object(service: Service, job: Callable[[
         100,
     )
     pressed = {"object_model_name": "dcim.site", "object_pk": site["id"]}
-    asked = service.api.post(f"{button['url']}run/", pressed)["job_result"]
+    with service.statements() as statements:
+        asked = service.api.post(f"{button['url']}run/", pressed)["job_result"]
+    assert sum("FROM dcim_site" in statement for statement in statements) == 1
     work(service)
     assert (result(service, asked)["status"]["value"], result(service, asked)["data"]) == (
         "completed",
