@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, make_url
 
-from netinv_core import setting_variables
+from netinv_core import needed_rows, setting_variables
 from netinv_core.app import App
 from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
@@ -68,6 +68,7 @@ def database(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
 def _contents(connection: Connection, registry: Registry, ini: str) -> Iterator[Finding]:
     """Checks of a migrated database."""
     yield from tables(connection, registry)
+    yield from rows(connection, registry, ini)
     yield secret(connection, registry.settings.get("secret", ""), ini)
     yield clock(connection, registry.dialect)
     if is_pooled(connection.engine.url):
@@ -107,6 +108,15 @@ def tables(connection: Connection, registry: Registry) -> Iterator[Finding]:
     """Checks that the database has the tables that packages declare."""
     for package, message in table_check.missing(connection, registry):
         yield Finding("tables", PROBLEM, f"{package}: {message}", "restore the table, or correct the package")
+
+
+def rows(connection: Connection, registry: Registry, ini: str) -> Iterator[Finding]:
+    """Checks that the tables of the core have the rows that the service needs."""
+    lacking = needed_rows.told(needed_rows.missing(connection.execute, registry))
+    remedy = f"run `{start_check.command(ini)} migrate`, which adds them, as the next start does"
+    yield from (Finding("rows", PROBLEM, text, remedy) for text in lacking)
+    if not lacking:
+        yield Finding("rows", OK, "the rows that the service needs are there")
 
 
 def secret(connection: Connection, value: str, ini: str) -> Finding:

@@ -6,8 +6,6 @@ package is installed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -32,16 +30,6 @@ class ContentTypeRow(Base):
 def labels_in_order(registry: Registry) -> list[str]:
     """The labels of all models, in the order of lists of content types (``Resource.type_order``)."""
     return sorted(registry.endpoints, key=lambda label: f"{registry[label].resource.type_order}{label}")
-
-
-def register(uow: UnitOfWork, labels: Iterable[str]) -> None:
-    """Inserts the missing labels in this order: lists of content types are sorted by number."""
-    load(uow)
-    missing = [label for label in labels if label not in uow.registry.content_types]
-    if missing:
-        rows = [dict(zip(("app_label", "model"), label.split(".", 1), strict=True)) for label in missing]
-        uow.execute(sa.insert(table_of(ContentTypeRow)), rows)
-        load(uow)
 
 
 def lock_model(uow: UnitOfWork, label: str) -> None:

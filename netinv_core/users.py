@@ -7,12 +7,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core import needed_rows
 from netinv_core.app import App
 from netinv_core.auth import crypto, granted_terms, password_policy
 from netinv_core.auth import permissions as permits
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import (
-    ConfigurationVersion,
     Group,
     ObjectPermission,
     User,
@@ -22,12 +22,9 @@ from netinv_core.auth.models import (
     user_groups,
 )
 from netinv_core.auth.tokens import tokens
-from netinv_core.changelog.models import ChangeNumbering
-from netinv_core.content_types import labels_in_order, register
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.user_config import user_config
 from netinv_core.models.associations import EVERY_TYPE
-from netinv_core.models.base import table_of
 from netinv_core.presentation import MenuSection, Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
@@ -254,11 +251,5 @@ def netinv_app() -> App:
 
 @hookimpl(tryfirst=True)  # what other packages insert may name content types
 def netinv_seed(uow: UnitOfWork) -> None:
-    """Inserts the configuration version, the numbering of changes, and the content type of every model."""
-    table = table_of(ConfigurationVersion)
-    if uow.execute(sa.select(table.c.id)).first() is None:
-        uow.execute(sa.insert(table).values(id=1, number=1))
-    numbering = table_of(ChangeNumbering)
-    if uow.execute(sa.select(numbering.c.id)).first() is None:
-        uow.execute(sa.insert(numbering).values(id=1, given=0, pruned=0))
-    register(uow, labels_in_order(uow.registry))
+    """Inserts the rows that the core needs, among them the content type of every model."""
+    needed_rows.insert(uow)

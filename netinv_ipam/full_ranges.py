@@ -76,7 +76,7 @@ def memory_of(registry: Registry) -> Memory:
 
 def last_number(uow: UnitOfWork) -> int:
     """Returns the last number of a change record; to be read before the run that is remembered with it."""
-    return int(uow.execute(_given).scalar_one())
+    return int(uow.execute(_given).scalar() or 0)
 
 
 def brought_up_to_date(
@@ -90,6 +90,8 @@ def brought_up_to_date(
     rows = uow.execute(_changed_and_taken(uow.registry.dialect, what, space.scope), values).tuples().all()
     behind = sorted((low, length) for *_, low, length in rows if low is not None)
     changes = [row for row in rows if row[0] is not None]
+    if not changes:  # the row of the numbering is gone
+        return None, []
     given, pruned, *_ = changes[0]
     if pruned > run.number or len(changes) > MOST_CHANGES:  # deleted records may tell of what left it
         return None, []

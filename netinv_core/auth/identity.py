@@ -179,7 +179,9 @@ def identity_of(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
     """
     if not row.is_active:
         raise refused("inactive_account", "User inactive")
-    uow.configuration.cached, uow.configuration.number = uow.registry.cached(row.version), row.version
+    # Without the row of the version nobody would learn of changes: nothing is cached then.
+    cached = None if row.version is None else uow.registry.cached(row.version)
+    uow.configuration.cached, uow.configuration.number = cached, row.version
     if uow.keyed_request is not None and hasattr(row, "request_digest"):
         uow.keyed_request.found(row)
     if row.is_superuser:

@@ -39,7 +39,7 @@ _packed = (
 def pack_older(engine: Engine, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Packs the records of older releases, until ``goes_on`` is false. Returns their number."""
     with engine.connect() as connection:
-        if not connection.execute(_unpacked).one().unpacked:
+        if not connection.execute(_unpacked.with_only_columns(_numbering.c.unpacked)).scalar():
             return 0
     while number_some(engine):  # those without a number would be passed
         pass

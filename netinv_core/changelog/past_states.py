@@ -143,5 +143,5 @@ def _is_unchanged_since(state: Representation, moment: datetime.datetime) -> boo
 def _is_pruned(uow: UnitOfWork, moment: datetime.datetime) -> bool:
     """True when change records of a later time than this may have been pruned; one statement."""
     earliest = sa.select(sa.func.min(_change.c.time)).scalar_subquery()
-    pruned, first = uow.execute(sa.select(_numbering.c.pruned, earliest)).one()
+    pruned, first = uow.execute(sa.select(sa.select(_numbering.c.pruned).scalar_subquery(), earliest)).one()
     return bool(pruned) and (first is None or moment < first)

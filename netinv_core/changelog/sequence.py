@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -66,9 +66,20 @@ class Numbers:
 
 
 def numbers(connection: Connection) -> Numbers:
-    """Reads the state of the numbering: one cheap statement."""
-    last, pruned, waiting = connection.execute(_state).one()
-    return Numbers(last, pruned, bool(waiting))
+    """Reads the state of the numbering: one cheap statement. Where its row is gone, changes are to be numbered, which
+    adds it.
+    """
+    row = connection.execute(_state).one_or_none()
+    if row is None:
+        state = state_of_changes(connection.execute)
+        return Numbers(state["given"], state["pruned"], waiting=True)
+    return Numbers(row.given, row.pruned, bool(row.waiting))
+
+
+def state_of_changes(execute: Callable[..., Any]) -> dict[str, Any]:
+    """The row of the numbering that fits the changes that are there."""
+    lowest, highest = execute(sa.select(sa.func.min(_change.c.number), sa.func.max(_change.c.number))).one()
+    return {"id": 1, "given": highest or 0, "pruned": (lowest or 1) - 1, "unpacked": highest or 0}
 
 
 @lru_cache("SQL statements", 2000)
@@ -87,7 +98,11 @@ def _number_next(batch_size: int) -> sa.Update:
 def number_some(engine: Engine) -> int:
     """Numbers up to :data:`BATCH_SIZE` committed changes in a transaction of its own; returns how many."""
     with engine.execution_options(**{WRITING: True}).begin() as connection:
-        last = connection.execute(lock_rows(sa.select(_numbering.c.given))).scalar_one()
+        last = connection.execute(lock_rows(sa.select(_numbering.c.given))).scalar_one_or_none()
+        if last is None:
+            state = state_of_changes(connection.execute)
+            connection.execute(sa.insert(_numbering), state)
+            last = state["given"]
         count = connection.execute(_number_next(BATCH_SIZE), {"last": last}).rowcount
         if count:
             connection.execute(sa.update(_numbering).values(given=last + count))

@@ -1,4 +1,7 @@
-"""Check of a database before a service, a worker or a command uses it: its migrations and its secret must fit."""
+"""Check of a database before a service, a worker or a command uses it: its migrations and its secret must fit.
+
+Rows that the service needs are added where they are gone.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Engine
 
+from netinv_core import needed_rows
 from netinv_core.auth import stored_secrets
 from netinv_core.db import revisions
 
@@ -21,7 +25,7 @@ class UnusableDatabase(Exception):
 
 
 def check(engine: Engine, registry: Registry, ini: str = "") -> None:
-    """Compares the database with the installed packages and the secret.
+    """Compares the database with the installed packages and the secret, and adds the rows that it lacks.
 
     :param ini: path of the ini file, for the command in the message
     :raises UnusableDatabase: when it lacks migrations, is newer, or was encrypted with another ``netinv.secret``
@@ -31,6 +35,7 @@ def check(engine: Engine, registry: Registry, ini: str = "") -> None:
         found = stored_secrets.readability(connection, registry.settings.get("secret", ""))
     if found.is_other_secret:
         raise UnusableDatabase(f"{other_secret(found)}; {secret_remedy(ini)}")
+    needed_rows.restore(engine, registry)
 
 
 def check_revisions(engine: Engine, registry: Registry, ini: str = "") -> None:

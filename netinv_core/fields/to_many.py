@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Sequence
+import functools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
@@ -21,6 +22,7 @@ from netinv_core.types import JoinedTable, Reader
 from netinv_core.write import list_differences
 
 if TYPE_CHECKING:
+    from netinv_core.records import ContentType
     from netinv_core.types import Draft, Endpoint, IdentifiedObjects, Registry, UnitOfWork
 
 
@@ -223,11 +225,8 @@ class ContentTypeList(Field):
 
         def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
             labels_by_owner = collect(uow.execute(statement, {"keys": keys_of(rows, key)}))
-            content_types = uow.registry.content_types
-            return {
-                owner: sorted(labels, key=lambda label: 0 if label == EVERY_TYPE else content_types[label].id)
-                for owner, labels in labels_by_owner.items()
-            }
+            in_order = functools.partial(_order, uow.registry.content_types)
+            return {owner: sorted(labels, key=in_order) for owner, labels in labels_by_owner.items()}
 
         batch = plan.batch(load)
         return lambda row, page: page.batches[batch].get(row[key], [])
@@ -337,6 +336,14 @@ def listed(values: Sequence[Any]) -> list[Any]:
     texts = [text for value in values if (text := last_text([value]))]
     items = [from_json(text) if text[0] in "[{" else text for text in texts]
     return items[0] if len(items) == 1 and isinstance(items[0], list) else items
+
+
+def _order(content_types: Mapping[str, ContentType], label: str) -> tuple[bool, float, str]:
+    """The key by which content types are sorted: every type, then those known, by number. Others are last: their rows
+    are gone, or newer than this process.
+    """
+    known = content_types.get(label)
+    return label != EVERY_TYPE, float("inf") if known is None else known.id, label
 
 
 def collect(rows: Any) -> dict[Any, list[Any]]:

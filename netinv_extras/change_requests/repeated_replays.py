@@ -108,7 +108,8 @@ def _moment(uow: UnitOfWork) -> _Moment:
     waiting = unnumbered.limit(MOST_CHANGES + 1).subquery()
     joined = _numbering.outerjoin(waiting, sa.true())
     rows = uow.execute(sa.select(_numbering.c.given, waiting.c.changed_object_type).select_from(joined)).all()
-    return _Moment(rows[0][0], [label for _, label in rows if label is not None])
+    number = rows[0][0] if rows else 0  # the row of the numbering may be gone
+    return _Moment(number, [label for _, label in rows if label is not None])
 
 
 def _is_current(uow: UnitOfWork, kept: KeptReplay) -> bool:

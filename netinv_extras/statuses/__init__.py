@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Conflict
+from netinv_core.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
 from netinv_core.models.columns import PROTECT, color, column_info, foreign_key, required_text, slug, text
@@ -63,14 +66,37 @@ def status(*, initial: Sequence[str] = ("Active", "Planned")) -> MappedColumn[uu
     return foreign_key(Status, on_delete=PROTECT, kind="status", initial=tuple(initial))
 
 
+@dataclasses.dataclass(frozen=True)
+class LackingStatuses:
+    """Initial statuses that a database lacks: their names by label of the model, for models to which no status applies
+    and for statuses that packages know by their slugs (``known``) and that are gone.
+    """
+
+    names: Mapping[str, Sequence[str]]
+    known: Sequence[str]
+
+
+def lacking(execute: Callable[..., Any], registry: Registry) -> LackingStatuses:
+    """Returns the initial statuses that models need, and that are not there; two statements."""
+    served = set(execute(sa.select(status_types.c.label).distinct()).scalars())
+    present = set(execute(sa.select(table_of(Status).c.slug)).scalars())
+    gone = known_slugs(registry) - present
+    found = {
+        label: [name for name in names if label not in served or slugify(name) in gone]
+        for label, names in _initial_names(registry).items()
+    }
+    slugs = {slugify(name) for names in found.values() for name in names}
+    return LackingStatuses({label: names for label, names in found.items() if names}, sorted(gone & slugs))
+
+
 def seed(uow: UnitOfWork) -> None:
-    """Gives their initial statuses to the models to which no status applies.
+    """Gives their initial statuses to the models to which no status applies, and adds statuses that packages know by
+    their slugs.
 
     Objects of such a model could not be created. Other models keep the statuses that users left them. A status is
     found by its slug and added if there is none.
     """
-    served = set(uow.execute(sa.select(status_types.c.label).distinct()).scalars())
-    initial = {label: names for label, names in _initial_names(uow.registry).items() if label not in served}
+    initial = lacking(uow.execute, uow.registry).names
     if not initial:
         return
     table = table_of(Status)
@@ -86,6 +112,20 @@ def seed(uow: UnitOfWork) -> None:
         uow.execute(sa.insert(table), rows)
     types = [{"owner_id": keys[slugify(name)], "label": label} for label, names in initial.items() for name in names]
     uow.execute(sa.insert(status_types), types)
+
+
+def findings(connection: Connection, registry: Registry) -> Iterator[Finding]:
+    """Checks that the statuses that models and packages need are there."""
+    found, remedy = lacking(connection.execute, registry), "run `netinv migrate`, which adds their initial statuses"
+    if found.known:
+        yield Finding(
+            "statuses", PROBLEM, f"packages need the statuses {', '.join(found.known)}, which are gone", remedy
+        )
+    elif found.names:
+        message = f"no status applies to {', '.join(found.names)}: none can be created"
+        yield Finding("statuses", WARNING, message, remedy)
+    else:
+        yield Finding("statuses", OK, "those that models and packages need are there")
 
 
 def _initial_names(registry: Registry) -> dict[str, tuple[str, ...]]:

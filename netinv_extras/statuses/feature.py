@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from sqlalchemy.engine import Engine
+
 from netinv_core.app import Feature
+from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.types import UnitOfWork
+from netinv_core.types import Registry, UnitOfWork
 from netinv_extras import statuses
 
 feature = Feature(
@@ -20,3 +25,10 @@ feature = Feature(
 def netinv_seed(uow: UnitOfWork) -> None:
     """Writes initial statuses."""
     statuses.seed(uow)
+
+
+@hookimpl
+def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
+    """Checks the statuses that models and packages need."""
+    with engine.connect() as connection:
+        return list(statuses.findings(connection, registry))
