@@ -16,7 +16,6 @@ from netinv_core.errors import Invalid
 from netinv_core.http import pagination, representations, sparse_fields, versions
 from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.http.serialization import dumps_within
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
 from netinv_core.types import CellColumn
@@ -84,11 +83,15 @@ def _columns(uow: RequestUnitOfWork, endpoint: Endpoint) -> list[CellColumn]:
 def render_yaml(
     uow: RequestUnitOfWork, endpoint: Endpoint, media_type: str, parameters: listing.Parameters
 ) -> Response:
-    """The objects as a list in YAML, in the requested version; ``brief``, ``include`` and ``exclude`` as in JSON."""
+    """The objects as a list in YAML, in the requested version; ``brief``, ``include`` and ``exclude`` as in JSON.
+
+    :raises AnswerTooLarge: for more bytes than ``netinv.max_answer_size``
+    """
     shape, without = representations.shape_of(uow, endpoint)
     keys = selected(uow, endpoint, parameters, "format")
     items = representations.listed(uow, endpoint, keys, shape, without)
-    return _file(endpoint, media_type, yaml_documents.dump(dumps_within(uow.registry, items)))
+    content = yaml_documents.dump(items, lambda size: answer_size.check(uow.registry, 0, size))
+    return _file(endpoint, media_type, content)
 
 
 def _file(endpoint: Endpoint, media_type: str, content: bytes) -> Response:

@@ -66,11 +66,15 @@ def test_a_table_is_restored_without_its_empty_rows(rows: list[list[str]], delim
 @example("0o17")
 @example("2030-01-01")
 @example({"yes": ["no", "~", "null", "", "<<", "="]})
+@example('a\nb\u00a0\u2028\x7f\x1f\\"')
+@example([[{"k" * 2000: {"\n" * 600: 1}}]])
 def test_a_yaml_document_is_restored(value: Any) -> None:
-    content = orjson.dumps(value)
-    document = yaml_documents.dump(content).decode()
-    assert yaml_documents.load(document, max_values=1000) == orjson.loads(content)
-    assert yaml.safe_load(document) == orjson.loads(content)
+    restored = orjson.loads(orjson.dumps(value))
+    shared = [{"a": value, "b": [value], "k" * 2000: value}, {"a": value}, value]
+    for part, expected in ((value, restored), (shared, orjson.loads(orjson.dumps(shared)))):
+        document = yaml_documents.dump(part).decode()
+        assert yaml_documents.load(document, max_values=10_000) == expected
+        assert yaml.safe_load(document) == expected
 
 
 @given(texts)

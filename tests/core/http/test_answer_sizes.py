@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
 
 from netinv_testing import Api, Service, Unique
 from tests.support.cabling_fixtures import Plant
@@ -40,6 +43,54 @@ def test_lists_that_repeat_a_config_context_are_refused(
         api.send("GET", DEVICES, query={**asked, "limit": 3}, headers={"Accept": accept}, status=200)
         answer = api.send("GET", DEVICES, query=asked, headers={"Accept": accept}, status=413)
     assert "netinv.max_answer_size" in answer.text
+
+
+def test_bytes_of_a_yaml_document_are_counted_not_those_of_json(
+    api: Api, unique: Unique, plant: Plant, service: Service
+) -> None:
+    """Each line of a nested list begins with its indent."""
+    nested: Any = [1] * 2000
+    for _ in range(25):
+        nested = [nested]
+    device = api.post(DEVICES, {"name": unique(), **plant.hardware, "local_context_data": {"nested": nested}})
+    asked = {"id": device["id"], "exclude": "config_context"}
+    with service.configured(max_answer_size=LIMIT):
+        api.get(DEVICES, asked, status=200)
+        assert "netinv.max_answer_size" in api.get(DEVICES, {**asked, "format": "yaml"}, status=413)["detail"]
+    answer = api.send("GET", DEVICES, query={**asked, "format": "yaml"}, status=200)
+    assert yaml.safe_load(answer.body)[0]["local_context_data"] == {"nested": nested}
+
+
+def test_a_config_context_is_written_once_for_all_devices_of_a_yaml_document(
+    api: Api, unique: Unique, plant: Plant
+) -> None:
+    data = {"vlans": [{"name": f"vlan-{number}", "id": number, "text": "a\nb"} for number in range(2000)]}
+    api.post(CONTEXTS, {"name": unique(), "data": data, "sites": [plant.hardware["site"]]})
+    api.post(DEVICES, [{"name": unique(), **plant.hardware} for _ in range(COUNT)])
+    asked = {"site_id": plant.hardware["site"], "format": "yaml"}
+
+    def written(limit: int) -> Any:
+        return api.send("GET", DEVICES, query={**asked, "limit": limit}, status=200)
+
+    assert calls(lambda: written(COUNT)) < 2 * calls(lambda: written(1))
+    items = yaml.load(written(COUNT).body, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    assert [item["config_context"] for item in items] == [data] * COUNT
+
+
+def calls(function: Callable[[], Any]) -> int:
+    """The number of calls of functions of Python."""
+    count = 0
+
+    def counted(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(counted)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
 
 
 def test_objects_of_a_list_are_counted(api: Api, devices: Any, plant: Plant, service: Service) -> None:
