@@ -31,7 +31,7 @@ from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import HOST_COOKIE, mount_of
 from netinv_core.models.base import Model, now, table_of
-from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
+from netinv_core.models.columns import Ref, column
 from netinv_core.models.types import LongText
 from netinv_core.tasks.retention import Retention
 from netinv_core.types import Draft, Registry, UnitOfWork
@@ -56,7 +56,7 @@ class WebSession(Model):
 
     __tablename__ = "web_session"
 
-    user_id: Mapped[Ref] = foreign_key(User, on_delete=CASCADE, hidden=True)
+    user_id: Mapped[Ref] = mapped_column(sa.ForeignKey("core_user.id", ondelete="CASCADE"), index=True)
     key_hash: Mapped[str] = column(length=64, unique=True, hidden=True, confidential=True)
     created: Mapped[datetime.datetime] = column(default=now, read_only=True)
     last_used: Mapped[datetime.datetime] = mapped_column(index=True, default=now)
