@@ -95,6 +95,17 @@ def permitted_ids(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequenc
     return set(uow.execute(sa.select(endpoint.table.c.id).where(clause, allowed), {"keys": list(ids)}).scalars())
 
 
+def all_granted(uow: UnitOfWork, endpoint: Endpoint) -> bool:
+    """True when the user's permissions have every object of a resource. Its base filter may still hide some."""
+    try:
+        check(uow, endpoint, "view")
+    except Denied:
+        return False
+    if uow.identity.superuser or exempt(endpoint):
+        return True
+    return not endpoint.resource.about and _granted(uow, endpoint, "view", endpoint.table) is None
+
+
 def visible_for(uow: UnitOfWork) -> relations.Visible:
     """Returns :func:`visible` bound to a unit of work, to limit the paths of :mod:`netinv_core.read.relations`."""
     return functools.partial(visible, uow)

@@ -51,7 +51,9 @@ class ObjectChange(Model):
     )
 
     time: Mapped[datetime.datetime] = column(default=now, read_only=True, index=True)
-    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
+    user_id: Mapped[Ref | None] = foreign_key(
+        User, on_delete=SET_NULL, read_only=True, when_cleared="They keep the name of the account."
+    )
     user_name: Mapped[str] = column(length=150, read_only=True, index=True)
     request_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
     action: Mapped[str] = choice(ACTIONS, default=None, read_only=True)

@@ -38,7 +38,8 @@ class ForeignKeyInfo:
     installed). ``related_name`` is the reverse relation, for filter paths of the target; ``count_field`` a counter on
     the target. ``on_delete`` is one of the policies above. With :data:`APP_HANDLED` a ``before_delete`` function of the
     target's resource clears it. ``lookup`` is the column by which filters of this reference identify the target.
-    ``one_name`` is the name in GraphQL of the one object that refers.
+    ``one_name`` is the name in GraphQL of the one object that refers. ``when_cleared`` is a sentence for pages that
+    delete the target: what becomes of the objects whose reference is set to null.
     """
 
     target: type[DeclarativeBase] | str
@@ -47,6 +48,7 @@ class ForeignKeyInfo:
     count_field: str | None = None
     lookup: str | None = None
     one_name: str | None = None
+    when_cleared: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -301,6 +303,7 @@ def foreign_key(
     kind: str = "reference",
     lookup: str | None = None,
     one_name: str | None = None,
+    when_cleared: str = "",
     sort_order: int = 0,
     **attributes: Any,
 ) -> MappedColumn[Any]:
@@ -311,7 +314,7 @@ def foreign_key(
 
     :raises TypeError: for a target that is no model
     """
-    link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup, one_name)
+    link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup, one_name, when_cleared)
     info = {"netinv": _info({"kind": kind, "foreign_key": link, **attributes})}
     options: dict[str, Any] = {
         "unique": unique or None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -47,12 +48,16 @@ class Preview:
     ``changes`` has the changed objects that the user may view, ``effects`` the lists of :class:`Effects` by name; each
     has at most :data:`MAX_LISTED` entries. ``counts`` has the numbers of all changes and effects. ``denied`` is what
     the guards of changes would refuse them with; they can still be proposed.
+
+    ``unlisted`` counts the changes that ``changes`` lacks, by action and label: those beyond the maximum, and those of
+    models whose objects the user may all view, but for the ones that their owners alone see.
     """
 
     changes: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     effects: dict[str, list[Mapping[str, Any]]] = dataclasses.field(default_factory=dict)
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
     denied: Denied | None = None
+    unlisted: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
 
 
 @contextlib.contextmanager
@@ -77,7 +82,12 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
     # Changed and deleted objects are visible as they are without the changes.
     visible |= visible_changes(uow, [change for change in changes if change.action != CREATE])
     preview.counts = {"changes": len(changes), **{name: entry.count for name, entry in effects.items()}}
-    preview.changes += [_shown(change) for change in changes if name_of(change) in visible][:MAX_LISTED]
+    listed = [change for change in changes if name_of(change) in visible]
+    preview.changes += [_shown(change) for change in listed[:MAX_LISTED]]
+    others = [change for change in changes if name_of(change) not in visible]
+    whole = {endpoint for endpoint in {change.endpoint for change in others} if permissions.all_granted(uow, endpoint)}
+    counted = [*listed[MAX_LISTED:], *(change for change in others if change.endpoint in whole)]
+    preview.unlisted.update((change.action, change.endpoint.label) for change in counted)
     for name, entry in effects.items():
         permitted = [item for item in entry.listed if (item["object_type"], item["object_id"]) in visible]
         preview.effects[name] = permitted[:MAX_LISTED]

@@ -97,9 +97,13 @@ class ChangeRequest(ChangeLogged):
         "The object and field that the latest comment is about", read_only=True
     )
     authors: Mapped[list[str] | None] = column(Json(), default=None, hidden=True)
-    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
+    user_id: Mapped[Ref | None] = foreign_key(
+        User, on_delete=SET_NULL, read_only=True, when_cleared="They have no author any more, and stay in review."
+    )
     merge_at: Mapped[datetime.datetime | None] = column(default=None, index=True, read_only=True)
-    merger_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
+    merger_id: Mapped[Ref | None] = foreign_key(
+        User, on_delete=SET_NULL, read_only=True, when_cleared="They are not merged at their time."
+    )
     merged: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
     request_id: Mapped[uuid.UUID | None] = column(default=None, read_only=True)
 

@@ -34,7 +34,13 @@ class Note(ChangeLogged):
 
     __tablename__ = "extras_note"
 
-    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True, restored=True)
+    user_id: Mapped[Ref | None] = foreign_key(
+        User,
+        on_delete=SET_NULL,
+        read_only=True,
+        restored=True,
+        when_cleared="They keep the name of the account.",
+    )
     user_name: Mapped[str] = column(length=150, read_only=True, restored=True, default="")
     assigned_object_type: Mapped[str] = column(length=100, index=True)
     assigned_object_id: Mapped[uuid.UUID] = column(index=True)

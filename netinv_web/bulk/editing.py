@@ -21,7 +21,7 @@ from netinv_web.bulk import bulk_run
 from netinv_web.bulk.form import BulkForm
 from netinv_web.bulk.preview import BulkPreview, names_of, preview_updates
 from netinv_web.bulk.selection import APPLY, FIELDS, PREVIEW, Members, Selection, carried, members_of, selected, step_of
-from netinv_web.forms.deletion import MAX_NAMES, DeletionConsequences, by_model, denied_changes, refusal, trial
+from netinv_web.forms.deletion import MAX_NAMES, DeletionConsequences, consequences_in, refusal, trial
 from netinv_web.forms.form import readable
 from netinv_web.pages import page, see_other
 from netinv_web.paths import object_path, page_path
@@ -187,16 +187,4 @@ def _consequences(uow: UnitOfWork, endpoint: Endpoint, selection: Selection) -> 
         return refusal(uow, error)
     except RequestError as error:
         return DeletionConsequences(error=readable(error.body))
-    keys = set(map(str, selection.keys))
-    others = [
-        change
-        for change in preview.changes
-        if change["object_type"] != endpoint.label or change["object_id"] not in keys
-    ]
-    listed = len(preview.changes) - len(others)
-    return DeletionConsequences(
-        by_model(uow, [change for change in others if change["action"] == "delete"]),
-        by_model(uow, [change for change in others if change["action"] != "delete"]),
-        preview.counts.get("changes", 0) - len(preview.changes) - (len(keys) - listed),
-        denied=denied_changes(uow, preview),
-    )
+    return consequences_in(uow, endpoint, selection.keys, preview)

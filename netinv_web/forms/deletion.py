@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,15 +12,18 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core import uow as units
+from netinv_core.changelog.models import DELETE as DELETED
 from netinv_core.errors import Conflict, Invalid, error_text
 from netinv_core.http.views import key_of
 from netinv_core.labels import plural_of, title_of
+from netinv_core.models.columns import CASCADE, column_info
 from netinv_core.read.listing import detail
 from netinv_core.read.names import names_in_context, recorded_name
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete
 from netinv_core.write.dry_run import Preview, dry_run
 from netinv_web import notices
+from netinv_web.cells import list_parameter
 from netinv_web.objects.details import object_values
 from netinv_web.pages import page, see_other
 from netinv_web.paths import object_path, page_path
@@ -30,11 +34,16 @@ MAX_NAMES = 10  # objects of each model that are named
 
 @dataclasses.dataclass(frozen=True)
 class Affected:
-    """The objects of a model that a deletion concerns: their number, and names and paths of the first of them."""
+    """The objects of a model that a deletion concerns: their number, and names and paths of the first of them.
+
+    ``path`` is that of a list with all of them, if there is one. ``notes`` are sentences on what becomes of them.
+    """
 
     title: str
     count: int
     objects: Sequence[tuple[str, str]]
+    path: str = ""
+    notes: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,14 +107,82 @@ def consequences_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> DeletionCo
             delete.delete(uow, endpoint, [{"id": key}], single=True)
     except (Conflict, Invalid) as error:
         return refusal(uow, error)
-    own = (endpoint.label, str(key))
-    others = [change for change in preview.changes if (change["object_type"], change["object_id"]) != own]
-    return DeletionConsequences(
-        by_model(uow, [change for change in others if change["action"] == "delete"]),
-        by_model(uow, [change for change in others if change["action"] != "delete"]),
-        preview.counts.get("changes", 0) - len(preview.changes),
-        denied=denied_changes(uow, preview),
+    return consequences_in(uow, endpoint, [key], preview)
+
+
+def consequences_in(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], preview: Preview) -> DeletionConsequences:
+    """What a dry run of the deletion of objects leads to, beside these."""
+    own = {str(key) for key in keys}
+    others = [
+        change
+        for change in preview.changes
+        if change["object_type"] != endpoint.label or change["object_id"] not in own
+    ]
+    unlisted = Counter(preview.unlisted)
+    unlisted[DELETED, endpoint.label] -= min(
+        len(own) - (len(preview.changes) - len(others)), unlisted[DELETED, endpoint.label]
     )
+    groups = {True: _affected(uow, endpoint, keys, others, unlisted, deleted=True)}
+    groups[False] = _affected(uow, endpoint, keys, others, unlisted, deleted=False)
+    total = preview.counts.get("changes", 0) - len(own)
+    shown = sum(group.count for found in groups.values() for group in found)
+    return DeletionConsequences(groups[True], groups[False], total - shown, denied=denied_changes(uow, preview))
+
+
+def _affected(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    keys: Sequence[Any],
+    changes: Sequence[Mapping[str, Any]],
+    unlisted: Mapping[tuple[str, str], int],
+    *,
+    deleted: bool,
+) -> list[Affected]:
+    """The other objects that are deleted, or those that are changed, by model; with those that are only counted.
+
+    :param unlisted: the numbers of changes that are not in ``changes``, by action and label
+    """
+    by_label: dict[str, list[Mapping[str, Any]]] = {}
+    for change in changes:
+        if (change["action"] == DELETED) == deleted:
+            by_label.setdefault(change["object_type"], []).append(change)
+    more: Counter[str] = Counter()
+    for (action, label), count in unlisted.items():
+        if (action == DELETED) == deleted and count:
+            more[label] += count
+    return [
+        _group(uow, endpoint, keys, uow.registry[label], by_label.get(label, ()), more[label], deleted=deleted)
+        for label in dict.fromkeys([*by_label, *more])
+    ]
+
+
+def _group(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    keys: Sequence[Any],
+    child: Endpoint,
+    changes: Sequence[Mapping[str, Any]],
+    more: int,
+    *,
+    deleted: bool,
+) -> Affected:
+    """The objects of a model: what becomes of those whose references are cleared, and a link to their list."""
+    changed = {name for change in changes for name in change["fields"]}
+    links = [
+        incoming
+        for incoming in endpoint.incoming_foreign_keys
+        if incoming.child is child
+        and (deleted == (incoming.on_delete == CASCADE))
+        and (deleted or incoming.attribute.removesuffix("_id") in changed)
+    ]
+    path = ""
+    if len(keys) == 1 and links and (parameter := list_parameter(links[0])):
+        path = f"{page_path(child)}?{parameter}={keys[0]}"
+    infos = [column_info(child.table.c[incoming.attribute]).foreign_key for incoming in links]
+    notes = [info.when_cleared for info in infos if info is not None and info.when_cleared and not deleted]
+    count = len(changes) + more
+    named = [(name_of_change(uow, change), object_path(child, change["object_id"])) for change in changes[:MAX_NAMES]]
+    return Affected(title_of(child) if count == 1 else plural_of(child), count, named, path, list(dict.fromkeys(notes)))
 
 
 def denied_changes(uow: UnitOfWork, preview: Preview) -> DeniedChanges | None:
