@@ -150,8 +150,11 @@ def clock(connection: Connection, dialect: str) -> Finding:
 
 
 def worker_processes(connection: Connection, settings: Mapping[str, Any]) -> Finding:
-    """Checks that a worker wrote its heartbeat lately."""
-    alive = workers.summary(connection)[0]
+    """Checks that a worker wrote its heartbeat lately, and that its tasks do not fail."""
+    alive, failing = workers.live(connection)
+    if failing:
+        message = f"{alive} running; tasks that failed at their last run: {', '.join(failing)}"
+        return Finding("workers", PROBLEM, message, "see the log of the worker")
     if alive:
         return Finding("workers", OK, f"{alive} running")
     if settings["embedded_worker"]:

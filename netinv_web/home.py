@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,9 +15,11 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.auth.security_policy import API_ACCESS
+from netinv_core.backups import schedule as backups
 from netinv_core.db import revisions
 from netinv_core.labels import description_of, plural_of
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.tasks import workers
 from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.extensions import Attention, CountedAttention, FirstStep, extensions_of, items_for, render_safely
 from netinv_web.lists import pinned_views
@@ -126,7 +128,9 @@ def _counted(uow: UnitOfWork, items: Sequence[CountedAttention]) -> dict[int, in
 
 
 def attention_of_service(request: Request) -> list[Attention]:
-    """Packages that do not start, and migrations that are not applied; for superusers."""
+    """Packages that do not start, migrations that are not applied, and background work that stands still; for
+    superusers.
+    """
     if not request.uow.identity.superuser:
         return []
     registry = request.registry.netinv
@@ -135,6 +139,25 @@ def attention_of_service(request: Request) -> list[Attention]:
     if missing:
         text = f"The database lacks migrations ({', '.join(missing)}): run `netinv migrate` and restart the service."
         items.append(Attention(text, SYSTEM))
+        return items
+    return items + attention_of_workers(request.uow.connection, registry.settings)
+
+
+def attention_of_workers(connection: sa.Connection, settings: Mapping[str, Any]) -> list[Attention]:
+    """No worker, tasks that fail, and backups that failed or are overdue; two statements."""
+    items = []
+    alive, failing = workers.live(connection)
+    if settings["queue_url"] and not alive:
+        items.append(Attention("No worker is running: webhooks, jobs and other background work wait.", SYSTEM))
+    if failing:
+        text = f"Background work failed at its last run, see the log of the worker: {', '.join(failing)}"
+        items.append(Attention(text, SYSTEM))
+    if settings["backup_folder"]:
+        state = backups.state(connection)
+        if state.failed:
+            items.append(Attention("The last backup failed: see the log of the worker.", SYSTEM))
+        elif state.is_overdue(settings["backup_interval"]):
+            items.append(Attention("A backup is overdue: see the log of the worker.", SYSTEM))
     return items
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.models.base import now
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks import workers
 from netinv_core.telemetry import log_context
 from netinv_core.types import Registry
 
@@ -89,6 +90,10 @@ class BackgroundWorker(abc.ABC):
         """Wakes the threads that wait for the condition. Called with the lock held."""
         self._changed.notify_all()
 
+    def _note(self, *, failed: bool) -> None:
+        """Has the heartbeat of the process tell whether the work failed."""
+        workers.note(self._registry, self.thread_name, failed=failed)
+
     def _enqueue_for(self, task: str, due: datetime.datetime | None, horizon: datetime.timedelta) -> None:
         """Enqueues a task for the time when something is due, once for each time.
 
@@ -117,6 +122,7 @@ class BackgroundWorker(abc.ABC):
                     self.thread_name,
                 )
                 failed = True
+            self._note(failed=failed)
             with self._changed:
                 if self._requested and not (failed or self._stopping):
                     continue

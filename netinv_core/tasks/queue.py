@@ -28,7 +28,7 @@ from netinv_core.changelog.sequence import number_changes
 from netinv_core.db.availability import is_away, reason
 from netinv_core.imports import without
 from netinv_core.packages import errors_of
-from netinv_core.tasks import upkeep
+from netinv_core.tasks import upkeep, workers
 from netinv_core.tasks.messages import ReadableMessages
 from netinv_core.tasks.workers import Heartbeat
 from netinv_core.telemetry import log_context
@@ -115,7 +115,7 @@ def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Calla
 
     Returns functions, by name, that enqueue a task now.
     """
-    heartbeat = Heartbeat(engine, registry.dialect)
+    heartbeat = Heartbeat(engine, registry.dialect, workers.failing(registry))
     huey.on_startup(name="heartbeat")(heartbeat.start)
     huey.on_shutdown(name="heartbeat")(heartbeat.stop)
     return {task.name: _added(huey, task, engine, registry, heartbeat) for task in tasks_of(registry)}
@@ -124,12 +124,16 @@ def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Calla
 def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat: Heartbeat) -> Callable[[], Any]:
     def run() -> None:
         with log_context.task(task.name), heartbeat.of_task(task.name):
+            failed = True
             try:
                 task.run(engine, registry)
+                failed = False
             except sa.exc.SQLAlchemyError as error:
                 if not is_away(error):
                     raise
                 log.error("the task %s was broken off, and is run at its next time: %s", task.name, reason(error))
+            finally:
+                workers.note(registry, task.name, failed=failed)
 
     if task.run_at_startup:
         huey.on_startup(name=task.name)(run)

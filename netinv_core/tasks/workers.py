@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,6 +20,8 @@ from sqlalchemy.orm import Mapped
 from netinv_core.db.engine import options_for
 from netinv_core.models.base import TRANSIENT, Model, now, table_of
 from netinv_core.models.columns import column
+from netinv_core.registry_cache import cached_in_registry
+from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
 INTERVAL = 30.0  # seconds between two writes
@@ -31,7 +33,10 @@ MAX_NAME = 255  # characters of a host's name
 
 
 class WorkerProcess(Model):
-    """A process that runs tasks; ``task`` is the one that it began last, empty before the first."""
+    """A process that runs tasks; ``task`` is the one that it began last, empty before the first.
+
+    ``failing`` has the names of the tasks whose last run in this process failed, separated by spaces.
+    """
 
     __tablename__ = "core_worker"
     __table_args__ = {"info": {TRANSIENT: True}}
@@ -41,16 +46,34 @@ class WorkerProcess(Model):
     started: Mapped[datetime.datetime]
     seen: Mapped[datetime.datetime]
     task: Mapped[str] = column(length=100)
+    failing: Mapped[str] = column(length=MAX_NAME, default="")
 
 
 _worker = table_of(WorkerProcess)
 
 
-class Heartbeat:
-    """Writes the row of this process from a daemon thread, and deletes it at an orderly end."""
+@cached_in_registry
+def failing(registry: Registry) -> dict[str, None]:
+    """The names of the tasks of this process whose last run failed."""
+    return {}
 
-    def __init__(self, engine: Engine, dialect: str) -> None:
-        self._engine, self._dialect = engine, dialect
+
+def note(registry: Registry, task: str, *, failed: bool) -> None:
+    """Keeps the outcome of a run of a task, or of the background work that it started."""
+    if failed:
+        failing(registry)[task] = None
+    else:
+        failing(registry).pop(task, None)
+
+
+class Heartbeat:
+    """Writes the row of this process from a daemon thread, and deletes it at an orderly end.
+
+    ``failing`` are the names of the tasks that fail, which others change.
+    """
+
+    def __init__(self, engine: Engine, dialect: str, failing: Collection[str] = ()) -> None:
+        self._engine, self._dialect, self._failing = engine, dialect, failing
         self._changing = threading.Lock()
         self._stopped: threading.Event | None = None
         self._thread: threading.Thread | None = None
@@ -116,12 +139,16 @@ class Heartbeat:
             log.debug("no heartbeat: %s", error)
 
     def _write(self, connection: Connection, key: uuid.UUID, started: datetime.datetime) -> None:
-        update = sa.update(_worker).where(_worker.c.id == key).values(seen=now(), task=self.task)
+        update = sa.update(_worker).where(_worker.c.id == key).values(seen=now(), task=self.task, failing=self._names())
         if connection.execute(update).rowcount:
             return
         connection.execute(sa.delete(_worker).where(_worker.c.seen < now() - KEPT))
         words = {"host": socket.gethostname()[:MAX_NAME], "process": os.getpid(), "task": self.task}
-        connection.execute(sa.insert(_worker).values(id=key, started=started, seen=now(), **words))
+        values = {"id": key, "started": started, "seen": now(), "failing": self._names()}
+        connection.execute(sa.insert(_worker).values(**values, **words))
+
+    def _names(self) -> str:
+        return " ".join(sorted(self._failing))[:MAX_NAME]
 
 
 def workers(connection: Connection) -> Sequence[Any]:
@@ -137,3 +164,9 @@ def summary(connection: Connection) -> tuple[int, datetime.datetime | None]:
     alive = sa.func.count(sa.case((_worker.c.seen > now() - PATIENCE, 1)))
     row = connection.execute(sa.select(alive, sa.func.max(_worker.c.seen))).one()
     return int(row[0]), row[1]
+
+
+def live(connection: Connection) -> tuple[int, list[str]]:
+    """The number of live workers, and the names of the tasks whose last run in one of them failed; one statement."""
+    texts = connection.execute(sa.select(_worker.c.failing).where(_worker.c.seen > now() - PATIENCE)).scalars().all()
+    return len(texts), sorted({name for text in texts for name in text.split()})

@@ -77,10 +77,10 @@ def netinv_web_includes(registry: Registry) -> Iterable[str]:
 
 @hookimpl
 def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Change requests that wait for the user's review."""
+    """Change requests that wait for the user's review, and those not merged at their time."""
     from netinv_extras.change_requests.web import panel
 
-    return [panel.attention(request)]
+    return panel.attention(request)
 
 
 @hookimpl

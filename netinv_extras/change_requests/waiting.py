@@ -7,17 +7,21 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.auth.models import user_groups
+from netinv_core.auth.models import User, user_groups
 from netinv_core.errors import Denied
+from netinv_core.models.base import table_of
 from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.types import UnitOfWork
 from netinv_extras.change_requests import review
 from netinv_extras.change_requests.models import (
+    COMMENT,
+    FAIL,
     LABEL,
     OPEN_STATES,
     SUBMITTED,
     change_requests,
     event_table,
+    request_table,
     required_table,
     rule_groups,
     rule_table,
@@ -39,12 +43,18 @@ def waits_for_user(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     return _flagged(to_review(uow, table), values)
 
 
+def was_not_merged(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """``?merge_failed=true``"""
+    return _flagged(merge_failed(table), values)
+
+
 def register() -> None:
     """Adds the filters."""
     for name, function, help_text in (
         ("open", is_open, "Whether changes can still be made in it"),
         ("mine", is_mine, "Whether you wrote it, or changed what it proposes"),
         ("to_review", waits_for_user, "Whether it waits for your approval"),
+        ("merge_failed", was_not_merged, "Whether the worker could not merge it at its time, or will not be able to"),
     ):
         change_requests.filter(name, multiple=False, kind="boolean", help=help_text)(function)
 
@@ -52,6 +62,30 @@ def register() -> None:
 def _flagged(condition: Any, values: list[str]) -> Any:
     """The condition, or its opposite for ``false``."""
     return condition if convert_flag(values[-1]) else negated(condition)
+
+
+def merge_failed(table: Any) -> Any:
+    """The condition that an open change request was not merged at its time and nothing was done since, or that who
+    asked for its merge has no active account any more.
+    """
+    events, later, users = event_table.alias(), event_table.alias(), table_of(User).alias()
+    is_later = later.c.change_request_id == events.c.change_request_id, later.c.time > events.c.time
+    step = sa.exists().where(*is_later, later.c.kind != COMMENT).correlate(events)
+    failed = events.c.change_request_id == table.c.id, events.c.kind == FAIL, sa.not_(step)
+    has_merger = sa.exists().where(users.c.id == table.c.merger_id, users.c.is_active).correlate(table)
+    return sa.and_(
+        table.c.state.in_(OPEN_STATES),
+        sa.or_(
+            sa.and_(table.c.merge_at.is_not(None), sa.not_(has_merger)),
+            sa.and_(table.c.merge_at.is_(None), sa.exists().where(*failed).correlate(table)),
+        ),
+    )
+
+
+def cannot_merge(uow: UnitOfWork, key: Any) -> bool:
+    """True for a change request that was not merged at its time, or will not be (:func:`merge_failed`)."""
+    found = sa.select(request_table.c.id).where(request_table.c.id == key, merge_failed(request_table))
+    return uow.execute(found).first() is not None
 
 
 def _is_own(uow: UnitOfWork, table: Any) -> Any:

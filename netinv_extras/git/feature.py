@@ -86,3 +86,11 @@ def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     from netinv_extras.git.web import syncs
 
     return [syncs.PANEL] if endpoint.label == LABEL else []
+
+
+@hookimpl
+def netinv_web_attention(request: Any) -> Iterable[Any]:
+    """Repositories that could not be synchronised."""
+    from netinv_extras.git.web import syncs
+
+    return [syncs.FAILED_SYNCS]

@@ -36,6 +36,7 @@ from netinv_core.models.columns import (
 )
 from netinv_core.models.types import Chars, Json, LongText, Timestamp
 from netinv_core.read import filters
+from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.tasks import queue as task_queue
 from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
@@ -169,6 +170,18 @@ git_repositories = Resource(
     },
     exempt_by_name_only=True,
 )
+
+
+@git_repositories.filter("sync_failed", multiple=False, kind="boolean")
+def sync_failed(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """Filters by the repositories whose last sync failed."""
+    condition = failed(table)
+    return condition if convert_flag(values[-1]) else sa.not_(condition)
+
+
+def failed(table: Any) -> Any:
+    """The condition that the last sync of a repository failed. A request for another one does not change that."""
+    return sa.exists().where(_sync.c.repository_id == table.c.id, _sync.c.error != "").correlate(table)
 
 
 def owned_by_repositories(registry: Registry) -> Iterable[GenericCascade]:

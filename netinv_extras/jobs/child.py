@@ -123,8 +123,7 @@ class JobRun:
             except (_NotRunnable, LookupError, ValueError) as error:
                 uow.release()
                 self._link.send({"is": "started", "pid": os.getpid(), "seconds": None})
-                self._log(FAILURE, str(error))
-                self._end(ERRORED, None)
+                self._end_unfinished(str(error))
                 return
             uow.release()
         with self._context() as uow:
@@ -192,8 +191,7 @@ class JobRun:
             raise
         except _NotRunnable as error:
             self._roll_back(uow)
-            self._log(FAILURE, str(error))
-            self._end(ERRORED, None)
+            self._end_unfinished(str(error))
             return
         except JobFailed as error:
             self._roll_back(uow)
@@ -293,13 +291,21 @@ class JobRun:
 
     # -- the end
 
-    def _end(self, status: str, data: Any) -> None:
+    def _end_unfinished(self, reason: str) -> None:
+        """Records the result of a job that could not be run, and has the worker log the reason."""
+        self._link.send({"is": "refused", "reason": reason})
+        self._log(FAILURE, reason)
+        self._end(ERRORED, None, unfinished=True)
+
+    def _end(self, status: str, data: Any, *, unfinished: bool = False) -> None:
         """Records the result in a transaction of its own, when the job's writes are rolled back."""
         with self._context() as uow:
             uow.writing = True
-            self._finish(uow, status, data)
+            self._finish(uow, status, data, unfinished=unfinished)
 
-    def _finish(self, uow: UnitOfWork, status: str, data: Any, proposed: int | None = None) -> None:
+    def _finish(
+        self, uow: UnitOfWork, status: str, data: Any, proposed: int | None = None, *, unfinished: bool = False
+    ) -> None:
         """Records the result and the log entries that the worker has not stored, and commits.
 
         :param proposed: the number of changes that the run added to its change request
@@ -315,6 +321,7 @@ class JobRun:
             "arguments": "",
             "claimed_by": None,
             "claimed_until": None,
+            "unfinished": unfinished,
             **({} if proposed is None else {"proposed_changes": proposed}),
         }
         if uow.execute(ending.values(values)).rowcount != 1:

@@ -8,6 +8,7 @@ nothing; the next worker that looks marks it as errored when its lease has ended
 from __future__ import annotations
 
 import datetime
+import logging
 import uuid
 from typing import Any
 
@@ -20,6 +21,7 @@ from netinv_core.tasks.leases import RELEASED, Leases
 from netinv_extras.jobs.job_log import FAILURE, GROUPING
 from netinv_extras.jobs.results import ERRORED, PENDING, RUNNING, JobLogEntry, JobResult
 
+log = logging.getLogger(__name__)
 _result, _entry = table_of(JobResult), table_of(JobLogEntry)
 ABANDONED = "The worker that ran the job is gone; nothing that the job wrote was kept."
 
@@ -88,7 +90,9 @@ def _end(connection: Connection, dialect: str, keys: list[uuid.UUID], reason: st
     """Marks runs as errored, with the reason in their log."""
     if not keys:
         return
-    values = {"status": ERRORED, "completed": now(), "arguments": "", **RELEASED}
+    for key in keys:
+        log.warning("the run %s was broken off: %s", key, reason)
+    values = {"status": ERRORED, "completed": now(), "arguments": "", "unfinished": True, **RELEASED}
     connection.execute(sa.update(_result).where(in_parameter(dialect, _result.c.id)).values(values), {"keys": keys})
     entry = {"log_level": FAILURE, "grouping": GROUPING, "message": reason, "position": 2**31 - 1, "created": now()}
     connection.execute(sa.insert(_entry), [{"id": uuid.uuid4(), "job_result_id": key, **entry} for key in keys])

@@ -178,7 +178,15 @@ def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 @hookimpl
 def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Jobs that wait for approval."""
+    """Jobs that wait for approval, and what could not run."""
     from netinv_extras.jobs.web import pages
 
-    return [pages.WAITING_JOBS]
+    return pages.attention(request)
+
+
+@hookimpl
+def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The state of schedules and of job hooks."""
+    from netinv_extras.jobs.web import states
+
+    return states.COLUMNS.get(endpoint.label, ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,8 +15,10 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
 from netinv_core.models.columns import CASCADE, Ref, boolean, foreign_key, required_text, slug
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.listing import rows_of
+from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.types import Change, Draft, UnitOfWork
 from netinv_core.write.draft import ALL
@@ -26,6 +29,9 @@ from netinv_extras.jobs.api_client import JobUnitOfWork
 from netinv_extras.jobs.models import LABEL, Job
 from netinv_extras.webhooks.models import EVENTS, is_recorded
 
+log = logging.getLogger(__name__)
+HOOK_LABEL = "extras.jobhook"
+NO_JOB = "Its job is not installed, or is not enabled."
 REFUSED = "{} may not run this job, so the job hook {} did not start it: its users need the permission to run it."
 
 
@@ -57,7 +63,22 @@ job_hooks = Resource(
     configuration=True,
     example={"content_types": ["extras.secret"], "type_create": True},
     exempt_by_name_only=True,
+    presentation=Presentation(columns=["state", "job", "content_types", *EVENTS, "enabled"]),
 )
+
+
+@job_hooks.filter("cannot_run", multiple=False, kind="boolean")
+def cannot_run(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """Filters by the enabled job hooks that start nothing, because of their job."""
+    condition = obstacle(table).is_not(None)
+    return condition if convert_flag(values[-1]) else sa.not_(condition)
+
+
+def obstacle(table: Any) -> Any:
+    """The reason why an enabled job hook cannot start its job; NULL if nothing is in the way."""
+    is_runnable = _job.c.id == table.c.job_id, _job.c.enabled, _job.c.installed
+    has_job = sa.exists().where(*is_runnable).correlate(table)
+    return sa.case((sa.and_(table.c.enabled, sa.not_(has_job)), NO_JOB), else_=sa.null())
 
 
 @job_hooks.rule
@@ -95,16 +116,24 @@ class _HookedJob:
     job: Mapping[str, Any]
     triggers: frozenset[tuple[str, str]]
 
+    @property
+    def is_runnable(self) -> bool:
+        """True for a job that is installed and enabled."""
+        return bool(self.job["enabled"] and self.job["installed"])
+
 
 def enqueue_jobs(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     """Enqueues a run for each change and each job hook that it triggers. The jobs run as the user of the changes.
 
     Runs of a job that requires approval are scheduled, and wait for it. A job that the user may not run has a failed
     result that says so, once an hour. A statement for each of these kinds, none without runs, and one to read
-    constraints.
+    constraints. Job hooks whose job is not enabled start nothing, and are logged.
     """
     runs, schedules, refused = [], [], {}
     triggered = _triggered(uow, changes)
+    for name in sorted({hooked.job["hook_name"] for hooked, _ in triggered if not hooked.is_runnable}):
+        log.warning("the job hook %s started nothing: %s", name, NO_JOB)
+    triggered = [(hooked, change) for hooked, change in triggered if hooked.is_runnable]
     allowed = _runnable(uow, triggered)
     for hooked, change in triggered:
         job, data = hooked.job, {"object_change": str(change.record)}
@@ -133,11 +162,11 @@ def _runnable(uow: UnitOfWork, triggered: Sequence[tuple[_HookedJob, Change]]) -
 
 def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
     """Returns the runs that :func:`enqueue_jobs` would enqueue, of the job hooks that the user may view."""
-    runs = _triggered(uow, changes)
+    runs = [(hooked, change) for hooked, change in _triggered(uow, changes) if hooked.is_runnable]
     allowed = _runnable(uow, runs)
     runs = [(hooked, change) for hooked, change in runs if hooked.job["id"] in allowed]
     hook_ids = {hooked.job["hook_id"] for hooked, _ in runs}
-    visible = permissions.visible_ids(uow, uow.registry["extras.jobhook"], list(hook_ids)) if hook_ids else ()
+    visible = permissions.visible_ids(uow, uow.registry[HOOK_LABEL], list(hook_ids)) if hook_ids else ()
     listed = [
         {
             "job_hook": {"id": str(hooked.job["hook_id"]), "name": hooked.job["hook_name"]},
@@ -168,7 +197,7 @@ def _triggered(uow: UnitOfWork, changes: Sequence[Change]) -> list[tuple[_Hooked
 
 
 def _load_hooked_jobs(uow: UnitOfWork) -> list[_HookedJob]:
-    """Loads the jobs of enabled job hooks, one entry per job hook. Two statements."""
+    """Loads the jobs of enabled job hooks, one entry per job hook; also those that cannot be run. Two statements."""
     columns = [
         _hook.c.id.label("hook_id"),
         _hook.c.name.label("hook_name"),
@@ -176,7 +205,7 @@ def _load_hooked_jobs(uow: UnitOfWork) -> list[_HookedJob]:
         *_job.c,
     ]
     joined = sa.select(*columns).join_from(_hook, _job, _job.c.id == _hook.c.job_id)
-    statement = joined.where(_hook.c.enabled, _job.c.enabled, _job.c.installed).order_by(_hook.c.name)
+    statement = joined.where(_hook.c.enabled).order_by(_hook.c.name)
     rows = [dict(row) for row in uow.execute(statement).mappings()]
     if not rows:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import logging
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,7 +34,7 @@ from netinv_core.models.columns import (
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
-from netinv_core.read.lookups import NUMBER
+from netinv_core.read.lookups import NUMBER, convert_flag
 from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource, computed
 from netinv_core.tasks import queue as task_queue
@@ -45,6 +46,7 @@ from netinv_extras.jobs.job_log import DEFAULT, FAILURE, INFO, SUCCESS, WARNING
 from netinv_extras.jobs.models import Job
 from netinv_extras.jobs.schedules import ScheduledJob
 
+log = logging.getLogger(__name__)
 LABEL, JOBS = "extras.jobresult", "extras.job"
 ASIDE = "Runs of jobs cannot be proposed: enter a change request, and run the job in it."
 RUN = "run_jobs"  # name of the task that runs pending jobs
@@ -71,7 +73,8 @@ class JobResult(Customizable):
 
     ``job_id`` is the request id of its changes; those of a run in a change request are added to it, and counted by
     ``proposed_changes``. ``arguments`` are encrypted, and deleted when the run ends. The worker ``claimed_by`` has a
-    lease on the run until ``claimed_until``.
+    lease on the run until ``claimed_until``. ``unfinished`` is true for a run that ended before its job did: it was not
+    started, or its process or worker was gone.
     """
 
     __tablename__ = "extras_job_result"
@@ -86,7 +89,9 @@ class JobResult(Customizable):
     job_model_id: Mapped[Ref | None] = foreign_key(Job, on_delete=SET_NULL, read_only=True)
     obj_type: Mapped[str] = column(Chars(100), read_only=True, index=True)
     status: Mapped[str] = choice(STATES, 30, default=PENDING, read_only=True)
-    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
+    user_id: Mapped[Ref | None] = foreign_key(
+        User, on_delete=SET_NULL, read_only=True, when_cleared="Those that have not begun fail, with the reason."
+    )
     data: Mapped[Any | None] = json_document(read_only=True)
     job_id: Mapped[uuid.UUID] = column(read_only=True, unique=True)
     job_kwargs: Mapped[Any | None] = json_document(read_only=True)
@@ -96,6 +101,7 @@ class JobResult(Customizable):
     arguments: Mapped[str] = column(LongText(), hidden=True, confidential=True, encrypted=True, default="")
     claimed_by: Mapped[uuid.UUID | None] = column(default=None, hidden=True)
     claimed_until: Mapped[datetime.datetime | None] = column(default=None, hidden=True)
+    unfinished: Mapped[bool] = column(default=False, hidden=True)
 
 
 class JobLogEntry(Model):
@@ -157,6 +163,13 @@ job_results = Resource(
         hidden=["data", "obj_type"],
     ),
 )
+
+
+@job_results.filter("unfinished", multiple=False, kind="boolean")
+def unfinished(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """Filters by the runs that could not be started, or were broken off from outside."""
+    return table.c.unfinished.is_(convert_flag(values[-1]))
+
 
 job_logs = Resource(
     JobLogEntry,
@@ -266,8 +279,10 @@ def insert_failed(
 
     :param execute: executes a statement with a list of parameters
     """
-    ended = {"status": FAILED, "completed": at, "job_kwargs": None, "arguments": ""}
+    ended = {"status": FAILED, "completed": at, "job_kwargs": None, "arguments": "", "unfinished": True}
     entry = {"created": at, "grouping": "main", "log_level": FAILURE, "position": 0}
+    for run, text in refused:
+        log.warning("the run %s of the job %s was not started: %s", run["id"], run["name"], text)
     execute(sa.insert(_table), [{**run, **ended} for run, _ in refused])
     entries = [{"id": uuid.uuid4(), "job_result_id": run["id"], "message": text, **entry} for run, text in refused]
     execute(sa.insert(table_of(JobLogEntry)), entries)

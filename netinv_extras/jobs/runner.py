@@ -93,6 +93,8 @@ class Runner(BackgroundWorker):
             try:
                 self._begin()
             except Exception:
+                if not self._busy:
+                    raise
                 log.exception("the search for pending jobs failed")
             with self._changed:
                 if not (self._busy or self._requested) or (self._stopping and not self._busy):
@@ -175,6 +177,8 @@ class Runner(BackgroundWorker):
             watch.waiting.append(message["entry"])
         elif kind == "started":
             watch.pid, watch.limit = message["pid"], message["seconds"]
+        elif kind == "refused":
+            log.warning("the run %s was not started: %s", key, message["reason"])
         elif kind == "writing":
             self._store(key, watch)
             watch.alone = True

@@ -39,6 +39,8 @@ INTERVALS = Choices.of(
     ("weekly", "Recurring weekly"),
     (CUSTOM, "Recurring custom"),
 )
+NO_OWNER = "The account that asked for it was deleted, or is not active."
+NO_JOB = "Its job was deleted, is not installed, or is not enabled."
 TASK = "nautobot.extras.jobs.scheduled_job_handler"  # value that API clients expect
 
 
@@ -52,8 +54,12 @@ class ScheduledJob(Model):
     __tablename__ = "extras_scheduled_job"
 
     name: Mapped[str] = column(Chars(200), read_only=True)
-    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
-    job_model_id: Mapped[Ref | None] = foreign_key(Job, on_delete=SET_NULL, read_only=True)
+    user_id: Mapped[Ref | None] = foreign_key(
+        User, on_delete=SET_NULL, read_only=True, when_cleared="They run no more, and cannot be approved."
+    )
+    job_model_id: Mapped[Ref | None] = foreign_key(
+        Job, on_delete=SET_NULL, read_only=True, when_cleared="They run no more, and cannot be approved."
+    )
     task: Mapped[str] = column(Chars(200), default=TASK, read_only=True)
     interval: Mapped[str] = choice(INTERVALS, 255, default=FUTURE, plain=True, read_only=True)
     queue: Mapped[str | None] = column(Chars(200), default=None, read_only=True)
@@ -97,8 +103,12 @@ scheduled_jobs = Resource(
     recorded=False,
     writes=["delete"],
     exempt_by_name_only=True,
-    presentation=Presentation(empty="Run a job at a later time, or at an interval, and its schedule appears here."),
+    presentation=Presentation(
+        empty="Run a job at a later time, or at an interval, and its schedule appears here.",
+        columns=["state", "job_model", "interval", "user", "last_run_at", "total_run_count"],
+    ),
 )
+_users, _jobs = table_of(User), table_of(Job)
 
 
 @scheduled_jobs.filter("awaits_approval", multiple=False, kind="boolean")
@@ -108,9 +118,29 @@ def awaits_approval(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     return condition if convert_flag(values[-1]) else negated(condition)
 
 
+@scheduled_jobs.filter("cannot_run", multiple=False, kind="boolean")
+def cannot_run(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """Filters by the schedules whose runs are still to come, and cannot: the account or the job is missing."""
+    condition = obstacle(table).is_not(None)
+    return condition if convert_flag(values[-1]) else sa.not_(condition)
+
+
 def waiting(table: Any) -> Any:
     """The condition that a run needs an approval that it does not have yet."""
     return sa.and_(table.c.approval_required, table.c.approved_at.is_(None))
+
+
+def obstacle(table: Any) -> Any:
+    """The reason why the runs of a schedule that are still to come cannot be started; NULL if nothing is in the way.
+
+    A schedule that was to run once has no run to come after that one.
+    """
+    is_over = sa.and_(table.c.interval.in_([IMMEDIATELY, FUTURE]), table.c.total_run_count > 0)
+    has_owner = sa.exists().where(_users.c.id == table.c.user_id, _users.c.is_active).correlate(table)
+    is_job = (_jobs.c.id == table.c.job_model_id, _jobs.c.enabled, _jobs.c.installed)
+    has_job = sa.exists().where(*is_job).correlate(table)
+    reasons = (is_over, sa.null()), (sa.not_(has_owner), NO_OWNER), (sa.not_(has_job), NO_JOB)
+    return sa.case(*reasons, else_=sa.null())
 
 
 def immediately(uow: UnitOfWork, job: Mapping[str, Any]) -> dict[str, Any]:

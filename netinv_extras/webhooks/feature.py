@@ -138,7 +138,7 @@ def netinv_web_form_parts(registry: Registry, endpoint: Endpoint) -> Iterable[An
 
 @hookimpl
 def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Failed deliveries."""
+    """Deliveries that failed, or that nobody sends."""
     from netinv_extras.webhooks.web import pages
 
-    return [pages.FAILED_DELIVERIES]
+    return pages.attention(request)

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from netinv_core.db import revisions
 from netinv_core.models.base import now, table_of
 from netinv_core.packages import FailedPackage, discover
+from netinv_extras.jobs.models import Job
 from netinv_extras.jobs.schedules import ScheduledJob
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_testing import Account, Service, Unique
@@ -180,13 +181,16 @@ def test_views_that_a_user_pins_are_tiles(service: Service, browser: Browser, un
 def test_failed_deliveries_and_waiting_jobs_need_attention(
     service: Service, browser_of: Callable[..., Browser], unique: Unique
 ) -> None:
-    deliveries, schedules = table_of(WebhookDelivery), table_of(ScheduledJob)
+    deliveries, schedules, jobs = (table_of(model) for model in (WebhookDelivery, ScheduledJob, Job))
     schedule = {"id": uuid.uuid4(), "name": unique(), "job_class": "x", "approval_required": True, "start_time": now()}
+    (job,) = service.rows(sa.select(jobs.c.id, jobs.c.enabled).where(jobs.c.installed).limit(1))
+    schedule |= {"user_id": uuid.UUID(service.admin.id), "job_model_id": job.id}
     with service.engine.begin() as connection:
         key = connection.execute(sa.select(deliveries.c.id).limit(1)).scalar()
         state = connection.execute(sa.select(deliveries.c.state).where(deliveries.c.id == key)).scalar()
         connection.execute(sa.update(deliveries).where(deliveries.c.id == key).values(state="failed"))
         connection.execute(sa.insert(schedules), [{**schedule, "kwargs": {}}])
+        connection.execute(sa.update(jobs).where(jobs.c.id == job.id).values(enabled=True))
     seeing = browser_of(
         ("view", "extras.webhookdelivery", {"id": key}), ("view", "extras.scheduledjob", {"name": schedule["name"]})
     )
@@ -197,6 +201,7 @@ def test_failed_deliveries_and_waiting_jobs_need_attention(
     with service.engine.begin() as connection:
         connection.execute(sa.update(deliveries).where(deliveries.c.id == key).values(state=state))
         connection.execute(sa.delete(schedules).where(schedules.c.id == schedule["id"]))
+        connection.execute(sa.update(jobs).where(jobs.c.id == job.id).values(enabled=job.enabled))
     (failed,) = [text for text in texts(page, "attention") if "deliver" in text]
     (waiting,) = [text for text in texts(page, "attention") if "approval" in text]
     assert (failed, waiting) == ("1 webhook delivery failed Show", "1 job waits for approval Review")

@@ -75,6 +75,7 @@ def next_steps(request: Request, endpoint: Endpoint, representation: Mapping[str
         "may_close": may_change and is_open,
         "may_schedule": may_change and count > 0 and is_open,
         "merge_at": time_markup(row["merge_at"]) if row["merge_at"] is not None else "",
+        "is_stuck": row["merge_at"] is not None and waiting.cannot_merge(uow, key),
         "merger": (representation["merger"] or {}).get("display", ""),
         "may_revert": may_change and state == MERGED,
         "may_reopen": may_change and state in (CLOSED, REVERTED),
@@ -167,15 +168,25 @@ def _conflict(entry: Mapping[str, Any], known: Mapping[tuple[str, str], Proposal
     return {"type": label, "key": key, "name": name, "reasons": reasons, "is_known": item is not None}
 
 
-def attention(request: Request) -> CountedAttention:
-    """The entry of the home page about the change requests that wait for the user."""
-    return CountedAttention(
+def attention(request: Request) -> list[CountedAttention]:
+    """The entries of the home page about the change requests that wait for the user, and those not merged at their
+    time.
+    """
+    to_review = CountedAttention(
         "{:,} change requests wait for your review",
         "/extras/change-requests/?to_review=true",
         one="1 change request waits for your review",
         label=LABEL,
         condition=waiting.to_review(request.uow, request_table),
     )
+    not_merged = CountedAttention(
+        "{:,} change requests cannot be merged at their time",
+        "/extras/change-requests/?merge_failed=true",
+        one="1 change request cannot be merged at its time",
+        label=LABEL,
+        condition=waiting.merge_failed(request_table),
+    )
+    return [to_review, not_merged]
 
 
 PANELS = [

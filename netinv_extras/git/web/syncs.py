@@ -9,10 +9,13 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.http.views import key_of
+from netinv_core.models.base import table_of
 from netinv_core.types import Endpoint
 from netinv_extras.git import views as git_views
+from netinv_extras.git.models import GitRepository, failed
+from netinv_extras.git.sync import LABEL
 from netinv_web import notices
-from netinv_web.extensions import Panel
+from netinv_web.extensions import CountedAttention, Panel
 from netinv_web.markup import EMPTY, time_markup
 from netinv_web.menu import may
 from netinv_web.pages import fragment, see_other
@@ -54,6 +57,13 @@ def sync(request: Request) -> Response:
 
 
 PANEL = Panel("sync", "Synchronisation", panel, template=TEMPLATE, position=100)
+FAILED_SYNCS = CountedAttention(
+    "{:,} Git repositories could not be synchronised",
+    "/extras/git-repositories/?sync_failed=true",
+    one="1 Git repository could not be synchronised",
+    label=LABEL,
+    condition=failed(table_of(GitRepository)),
+)
 
 
 def includeme(config: Any) -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
+import sqlalchemy as sa
+
 from netinv_core.models.base import table_of
-from netinv_extras.jobs.schedules import ScheduledJob, waiting
-from netinv_extras.jobs.web import buttons, forms, results
+from netinv_extras.jobs import hooks
+from netinv_extras.jobs.hooks import HOOK_LABEL, JobHook
+from netinv_extras.jobs.results import LABEL as RESULT_LABEL
+from netinv_extras.jobs.results import JobResult
+from netinv_extras.jobs.schedules import LABEL, ScheduledJob, obstacle, waiting
+from netinv_extras.jobs.web import buttons, forms, results, states
 from netinv_web.extensions import CountedAttention, Panel
 
 _TEMPLATES = "netinv_extras:jobs/web/templates"
@@ -22,15 +29,45 @@ PANELS = {
             position=100,
         ),
     ),
+    HOOK_LABEL: (Panel("state", "State", states.hook_panel, position=10),),
 }
-WAITING_JOBS = CountedAttention(
+_schedule, _result, _hook = (table_of(model) for model in (ScheduledJob, JobResult, JobHook))
+RECENT = datetime.timedelta(days=7)  # since a run was asked for, in which its failure needs attention
+_WAITING = CountedAttention(
     "{:,} jobs wait for approval",
-    "/extras/scheduled-jobs/?awaits_approval=true",
+    "/extras/scheduled-jobs/?awaits_approval=true&cannot_run=false",
     "Review",
     one="1 job waits for approval",
-    label="extras.scheduledjob",
-    condition=waiting(table_of(ScheduledJob)),
+    label=LABEL,
+    condition=sa.and_(waiting(_schedule), obstacle(_schedule).is_(None)),
 )
+_SCHEDULES = CountedAttention(
+    "{:,} scheduled jobs cannot run",
+    "/extras/scheduled-jobs/?cannot_run=true",
+    one="1 scheduled job cannot run",
+    label=LABEL,
+    condition=obstacle(_schedule).is_not(None),
+)
+_HOOKS = CountedAttention(
+    "{:,} job hooks start nothing: their jobs are not enabled or not installed",
+    "/extras/job-hooks/?cannot_run=true",
+    one="1 job hook starts nothing: its job is not enabled or not installed",
+    label=HOOK_LABEL,
+    condition=hooks.obstacle(_hook).is_not(None),
+)
+
+
+def attention(request: Any) -> list[CountedAttention]:
+    """Jobs that wait for approval, and schedules, job hooks and runs of the last week that could not do their work."""
+    since = request.uow.now - RECENT
+    runs = CountedAttention(
+        "{:,} runs of jobs could not be started, or were broken off",
+        f"/extras/job-results/?unfinished=true&created__gte={since:%Y-%m-%dT%H:%M:%SZ}",
+        one="1 run of a job could not be started, or was broken off",
+        label=RESULT_LABEL,
+        condition=sa.and_(_result.c.unfinished, _result.c.created >= since),
+    )
+    return [_WAITING, _SCHEDULES, _HOOKS, runs]
 
 
 def includeme(config: Any) -> None:

@@ -20,7 +20,8 @@ from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.jobs import approval_views, live_log
 from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobLogEntry, JobResult
 from netinv_extras.jobs.run_views import refusal_aside, runnable
-from netinv_extras.jobs.schedules import IMMEDIATELY, ScheduledJob
+from netinv_extras.jobs.schedules import IMMEDIATELY, ScheduledJob, obstacle
+from netinv_extras.jobs.web.states import schedule_state
 from netinv_web import notices
 from netinv_web.markup import time_markup
 from netinv_web.menu import may
@@ -160,14 +161,17 @@ def schedule_panel(request: Request, endpoint: Endpoint, schedule: Mapping[str, 
     if row is None:
         return None
     jobs = uow.registry["extras.job"]
+    reason = uow.execute(sa.select(obstacle(_schedules)).where(_schedules.c.id == row["id"])).scalar()
     waiting = row["approval_required"] and row["approved_at"] is None
     once = row["interval"] in (IMMEDIATELY, "future")
     return {
-        "waiting": waiting,
-        "next": time_markup(row["next_run"]) if row["next_run"] is not None and not waiting else "",
+        "waiting": waiting and reason is None,
+        "state": schedule_state(reason, row["next_run"], waits=waiting),
+        "runs": reason is None and not waiting and row["next_run"] is not None,
         "start": time_markup(row["start_time"]),
         "late": waiting and once and row["start_time"] < uow.now - approval_views.APPROVAL_GRACE,
         "own": row["user_id"] == uow.identity.user_id,
+        "may_approve": reason is None,
         "may_decide": waiting and may(uow, jobs, "approve") and may(uow, endpoint, "change"),
         "may_run": may(uow, jobs, "run"),
         "path": f"/extras/scheduled-jobs/{row['id']}/decide/",

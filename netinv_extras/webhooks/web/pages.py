@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
+import sqlalchemy as sa
+
 from netinv_core.models.base import table_of
-from netinv_extras.webhooks.deliveries import FAILED, LABEL, WebhookDelivery
+from netinv_extras.webhooks.deliveries import FAILED, LABEL, QUEUED, WebhookDelivery
+from netinv_extras.webhooks.models import Webhook
 from netinv_extras.webhooks.web import delivery_panels, delivery_queue, messages
 from netinv_web.extensions import CountedAttention, Panel
 
@@ -34,13 +38,31 @@ PANELS = {
         Panel("deliveries", "Deliveries", messages.panel, template=f"{_TEMPLATES}/webhook_panel.jinja2", position=100),
     ),
 }
+OVERDUE = datetime.timedelta(hours=1)
+_delivery, _webhook = table_of(WebhookDelivery), table_of(Webhook)
 FAILED_DELIVERIES = CountedAttention(
     "{:,} webhook deliveries failed",
     f"{delivery_queue.PATH}?state={FAILED}",
     one="1 webhook delivery failed",
     label=LABEL,
-    condition=table_of(WebhookDelivery).c.state == FAILED,
+    condition=_delivery.c.state == FAILED,
 )
+
+
+def attention(request: Any) -> list[CountedAttention]:
+    """Deliveries that failed, and those that nobody sends: the first ones of their objects, due for an hour."""
+    since, earlier = request.uow.now - OVERDUE, _delivery.alias()
+    is_paused = sa.exists().where(_webhook.c.id == _delivery.c.webhook_id, _webhook.c.paused).correlate(_delivery)
+    same = [earlier.c[name] == _delivery.c[name] for name in ("changed_object_id", "webhook_id", "state")]
+    is_behind = sa.exists().where(*same, earlier.c.id < _delivery.c.id).correlate(_delivery)
+    waiting = CountedAttention(
+        "{:,} webhook deliveries are due for more than an hour",
+        f"{delivery_queue.PATH}?state={QUEUED}",
+        one="1 webhook delivery is due for more than an hour",
+        label=LABEL,
+        condition=sa.and_(_delivery.c.state == QUEUED, _delivery.c.due < since, sa.not_(is_paused), sa.not_(is_behind)),
+    )
+    return [FAILED_DELIVERIES, waiting]
 
 
 def includeme(config: Any) -> None:

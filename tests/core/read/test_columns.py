@@ -49,6 +49,7 @@ INTERNAL = {
         "host",
         "claimed_by",
         "claimed_until",
+        "unfinished",
         "lost_claims",
         "created",
         "last_updated",

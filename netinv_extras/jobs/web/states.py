@@ -1,0 +1,69 @@
+"""States of schedules and job hooks on pages: when a schedule runs next, and why something cannot run."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from markupsafe import Markup, escape
+from pyramid.request import Request
+
+from netinv_core.read.plan import Row
+from netinv_core.types import Endpoint, JoinedTable, ReadPlan, RowSet
+from netinv_extras.jobs import hooks, schedules
+from netinv_web.cells import CellReader
+from netinv_web.lists.columns import ListColumn
+from netinv_web.markup import EMPTY, time_markup
+
+CANNOT_RUN = "Cannot run: {}"
+NOTICE = Markup('<p class="notice warning">%s</p>')
+WAITS, OVER = "Waits for approval", "Over"
+
+
+def schedule_state(obstacle: str | None, next_run: datetime.datetime | None, *, waits: bool) -> Markup:
+    """The state of a schedule: its obstacle, that it waits, or the time of its next run.
+
+    :param obstacle: as :func:`netinv_extras.jobs.schedules.obstacle` has it
+    """
+    if obstacle is not None:
+        return escape(CANNOT_RUN.format(obstacle))
+    if waits:
+        return escape(WAITS)
+    return escape(OVER) if next_run is None else time_markup(next_run)
+
+
+def _schedule_cell(plan: ReadPlan, place: JoinedTable) -> CellReader:
+    """The reader of the cells with the state of a schedule."""
+    reason = plan.expression(place, "obstacle", schedules.obstacle(place.table))
+    waits = plan.expression(place, "waits", schedules.waiting(place.table))
+    next_run = plan.column(place, "next_run")
+
+    def read(row: Row, page: RowSet) -> Markup:
+        return schedule_state(row[reason], row[next_run], waits=bool(row[waits]))
+
+    return read
+
+
+def _hook_cell(plan: ReadPlan, place: JoinedTable) -> CellReader:
+    """The reader of the cells with what keeps a job hook from starting its job."""
+    reason = plan.expression(place, "obstacle", hooks.obstacle(place.table))
+
+    def read(row: Row, page: RowSet) -> Markup:
+        return EMPTY if row[reason] is None else escape(CANNOT_RUN.format(row[reason]))
+
+    return read
+
+
+def hook_panel(request: Request, endpoint: Endpoint, hook: Mapping[str, Any]) -> Markup | None:
+    """What keeps a job hook from starting its job; no panel where nothing does."""
+    table = endpoint.table
+    reason = request.uow.execute(sa.select(hooks.obstacle(table)).where(table.c.id == hook["id"])).scalar()
+    return None if reason is None else NOTICE % CANNOT_RUN.format(reason)
+
+
+COLUMNS = {
+    schedules.LABEL: (ListColumn("state", "State", _schedule_cell, wraps=True),),
+    hooks.HOOK_LABEL: (ListColumn("state", "State", _hook_cell, wraps=True),),
+}
