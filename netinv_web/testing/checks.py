@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from netinv_core.resource import WRITES
 from netinv_core.types import Endpoint
 from netinv_core.write import offered
-from netinv_testing import Case, Samples, Service
+from netinv_testing import Api, Case, Samples, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.objects.tab_links import own_tabs
 from netinv_web.paths import endpoint_at, object_path, page_path
@@ -179,6 +179,50 @@ def _insist_on_refused_rows(case: PageCase, item: dict[str, Any], closed: Sequen
         assert case.service.row_counts() == before
     template = case.browser.get(f"{case.path}import/", {"_template": "csv"}).text.split(",")
     assert ("id" in template) is ("change" in case.endpoint.resource.writes and "add" in closed)
+
+
+@page_check(lambda endpoint: endpoint.resource.narrowing is None)
+def pages_permit_what_the_api_permits(case: PageCase) -> None:
+    """For a user with one or two permissions on this resource, and a view of all others, each page is open whose
+    request the API permits, and no other; so it is for an object outside of the constraint of the permissions. Forms
+    that show an object are for those who may view it.
+    """
+    item, outside = case.samples.make_many(case.endpoint, 2)
+    label = case.endpoint.label
+    others = ("view", [name for name in case.service.registry.endpoints if name != label])
+    for actions in ("view", "add", "change", "delete", "view add", "view change", "view delete"):
+        account = case.service.user((actions, label, {"id": item["id"]}), others, password=PASSWORD)
+        reader = Browser(case.service, account)
+        for target in (item, outside):
+            expected = {action: _api_permits(case, account.api, action, target) for action in ("view", *WRITES)}
+            for action, method, path, members in _requests_of_pages(case, target):
+                status = reader.request(path, method=method, **members, status="*").status_int
+                is_open = expected[action] and (action == "add" or expected["view"])
+                assert status < 500 and (status not in (403, 404)) == is_open, (actions, method, path, status)
+
+
+def _api_permits(case: PageCase, api: Api, action: str, item: dict[str, Any]) -> bool:
+    """Tells if the API answers neither 403 nor 404 to a request that changes nothing."""
+    path = case.endpoint.path if action == "add" else f"{case.endpoint.path}{item['id']}/"
+    method = {"view": "GET", "add": "POST", "change": "PATCH", "delete": "DELETE"}[action]
+    bodies: list[Any] = [{}] if action in ("add", "change") else []
+    query = {"dry_run": "true"} if method == "DELETE" else ()
+    return api.send(method, path, *bodies, query=query).status_int not in (403, 404, 405)
+
+
+def _requests_of_pages(case: PageCase, item: dict[str, Any]) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """The requests of the pages of an object: action, method, path and further arguments."""
+    writes, of = case.endpoint.resource.writes, case.endpoint.resource.of
+    if of is None:
+        yield "view", "GET", case.at(item), {}
+        if any(tab.name == "changelog" for tab in own_tabs(case.endpoint)):
+            yield "view", "GET", f"{case.at(item)}changelog/", {}
+    if "add" in writes:
+        yield "add", "GET", f"{case.path}add/", {}
+        yield "add", "POST", f"{case.path}add/", {"body": b""}
+    for action, name in (("change", "edit"), ("delete", "delete")):
+        if action in writes and of is None:
+            yield action, "GET", f"{case.at(item)}{name}/", {}
 
 
 @page_check()
