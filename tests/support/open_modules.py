@@ -19,6 +19,7 @@ OPEN_MODULES = {
         "auth.providers",
         "auth.permissions",
         "auth.security_policy",
+        "backups",
         "caches",
         "child_processes",
         "changelog.change_set",
