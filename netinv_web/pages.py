@@ -87,13 +87,19 @@ def add_netinv_page(
 
 def _finished_page(view: Any) -> Any:
     """View decorator that adds the headers of a page, and answers 304 to a browser that has this very page. OPTIONS,
-    which pages do not have, is answered 405.
+    which pages do not have, is answered 405. For views HEAD is GET: what is no GET is the form for many.
     """
 
     def wrapper(context: Any, request: Request) -> Response:
         if request.method == "OPTIONS":
             return not_allowed(request)
-        return finish(view(context, request), request)
+        if request.method != "HEAD":
+            return finish(view(context, request), request)
+        request.method = "GET"
+        try:
+            return finish(view(context, request), request)
+        finally:
+            request.method = "HEAD"  # which has no body
 
     return wrapper
 

@@ -61,8 +61,7 @@ class PageFuzzer:
         self.endpoints = list(service.registry.endpoints.values())
         self.keys: dict[str, list[str]] = {}
         self.fields: dict[str, list[str]] = {}
-        mapper = service.app.registry.getUtility(IRoutesMapper)
-        self.patterns = [route.pattern for route in mapper.routelist if not OF_API.match(route.pattern)]
+        self.patterns = patterns_of(service)
         self.cookies = {SIGNED_OUT: ""}
         self.kinds = (self.bare, self.query, self.form, self.form, self.form, self.multipart, self.multipart, self.raw)
 
@@ -97,7 +96,7 @@ class PageFuzzer:
         return self._path_of(self.choose.choice(self.patterns))
 
     def _path_of(self, pattern: str) -> str:
-        endpoint = self.choose.choice(self._served(pattern))
+        endpoint = self.choose.choice(served(self.endpoints, pattern) or self.endpoints)
         values = {"model": endpoint.resource.name, "id": self._key(endpoint), "tab": self._tab(endpoint)}
 
         def value(found: re.Match[str]) -> str:
@@ -108,15 +107,6 @@ class PageFuzzer:
 
         path = PLACEHOLDER.sub(value, pattern)
         return path if path.startswith("/") else f"/{path}"
-
-    def _served(self, pattern: str) -> Sequence[Endpoint]:
-        """The resources whose pages have a pattern; all for one that names none."""
-        base, found = pattern.partition("{")[0], RESOURCE_PAGE.search(pattern)
-        served = [item for item in self.endpoints if page_path(item) == f"{base}{item.resource.name}/"]
-        if found is not None and found[1]:
-            served = [item for item in served if item.resource.name == found[1]]
-        literal = [item for item in self.endpoints if pattern.startswith(page_path(item))]
-        return served or literal or self.endpoints
 
     def _key(self, endpoint: Endpoint) -> str:
         """The id of an object, or of none."""
@@ -171,7 +161,8 @@ class PageFuzzer:
         elif kind < 0.65:
             query = self.choose.choice(PARAMETERS)
         else:
-            names = [*(name for endpoint in self._served(path) for name in list(endpoint.filters)[:60]), *NAMES]
+            of_page = served(self.endpoints, path) or self.endpoints
+            names = [*(name for endpoint in of_page for name in list(endpoint.filters)[:60]), *NAMES]
             query = "&".join(f"{quoted(self.choose.choice(names))}={quoted(self.text())[:4000]}" for _ in range(2))
         self.attack(self.choose.choice(("GET", "GET", "HEAD", "POST")), f"{path}?{query}")
 
@@ -271,9 +262,25 @@ class PageFuzzer:
     def _signed_in(self, account: Account) -> str:
         content = f"username={account.username}&password={quote(account.password)}".encode()
         headers = {"Content-Type": FORM_TYPES[0], "Origin": "http://localhost"}
-        cookies: list[str] = []
-        call(self.service.app, environ_of("POST", "/login/", content, headers), cookies)
+        answered: list[Pair] = []
+        call(self.service.app, environ_of("POST", "/login/", content, headers), answered)
+        cookies = (value for name, value in answered if name.lower() == "set-cookie")
         return "; ".join(cookie.partition(";")[0] for cookie in cookies)
+
+
+def patterns_of(service: Service) -> list[str]:
+    """The path patterns of all routes but those of the API's resources."""
+    mapper = service.app.registry.getUtility(IRoutesMapper)
+    return [route.pattern for route in mapper.routelist if not OF_API.match(route.pattern)]
+
+
+def served(endpoints: Sequence[Endpoint], pattern: str) -> Sequence[Endpoint]:
+    """The resources whose pages have a pattern; none for one that names none."""
+    base, found = pattern.partition("{")[0], RESOURCE_PAGE.search(pattern)
+    of_model = [item for item in endpoints if page_path(item) == f"{base}{item.resource.name}/"]
+    if found is not None and found[1]:
+        of_model = [item for item in of_model if item.resource.name == found[1]]
+    return of_model or [item for item in endpoints if pattern.startswith(page_path(item))]
 
 
 def quoted(text: str) -> str:
@@ -311,15 +318,15 @@ def environ_of(method: str, target: str, content: bytes, headers: Mapping[str, s
     return environ
 
 
-def call(app: Callable[..., Any], environ: dict[str, Any], cookies: list[str] | None = None) -> tuple[int, str]:
-    """The status and the text of an application's answer; its cookies are added to a list."""
+def call(app: Callable[..., Any], environ: dict[str, Any], headers: list[Pair] | None = None) -> tuple[int, str]:
+    """The status and the text of an application's answer; its headers are added to a list."""
     status = 0
 
-    def start(line: str, headers: list[tuple[str, str]], error: Any = None) -> Callable[[bytes], None]:
+    def start(line: str, sent: list[Pair], error: Any = None) -> Callable[[bytes], None]:
         nonlocal status
         status = int(line.split()[0])
-        if cookies is not None:
-            cookies.extend(value for name, value in headers if name.lower() == "set-cookie")
+        if headers is not None:
+            headers.extend(sent)
         return lambda data: None
 
     answer = app(environ, start)
