@@ -113,6 +113,42 @@ def test_the_address_of_a_plan_shows_it_to_others(page: Any, new_page: Any, room
     assert lines(other) == lines(page)
 
 
+def test_a_finger_scrolls_from_any_device_and_drags_the_chosen_one(
+    new_page: Callable[..., Any], room: Room, devices: list[Any]
+) -> None:
+    low, high = devices
+    page = new_page(width=PHONE_WIDTH, touch=True)
+    page.goto(f"{room.path}&_plan=1")
+    of(page, high).scroll_into_view_if_needed()
+    swipe(page, of(page, high), 300)
+    before = page.evaluate("scrollY")
+    swipe(page, of(page, high), -120)
+    page.wait_for_function("before => scrollY > before + 60", arg=before)
+    assert page.locator(".dragging").count() == 0 and lines(page) == []
+    of(page, low).tap()
+    page.locator(f'#results [data-device="{low["id"]}"][aria-current]').wait_for()
+    of(page, low).scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    swipe(page, of(page, low), 54)
+    page.get_by_role("button", name="Apply 1 move").wait_for()
+    (line,) = lines(page)
+    assert line.endswith("U6 front") and page.evaluate("scrollY") == before
+
+
+def swipe(page: Any, source: Any, down: int) -> None:
+    """Moves a finger so many pixels down, from an element."""
+    box, touches = source.bounding_box(), page.context.new_cdp_session(page)
+
+    def send(kind: str, *points: Any) -> None:
+        touches.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
+
+    x, y = box["x"] + 30, box["y"] + box["height"] / 2
+    send("touchStart", {"x": x, "y": y})
+    for step in range(1, 11):
+        send("touchMove", {"x": x, "y": y + down * step / 10})
+    send("touchEnd")
+
+
 @pytest.mark.parametrize("width", (WIDTH, PHONE_WIDTH))
 def test_both_faces_of_a_rack_are_legible_beside_each_other(
     new_page: Callable[..., Any], room: Room, devices: list[Any], width: int

@@ -92,19 +92,20 @@ def signed_in(chromium: Any, address: str, demo_service: Service) -> Any:
 
 @pytest.fixture
 def new_page(chromium: Any, address: str, signed_in: Any) -> Iterator[Callable[..., Any]]:
-    """``new_page(width=…, dark=…, scripts=…)``: a page of an administrator; the test fails on messages in its
-    console.
+    """``new_page(width=…, dark=…, scripts=…, touch=…)``: a page of an administrator; the test fails on messages in
+    its console.
     """
     messages: list[str] = []
     contexts: list[Any] = []
 
-    def open_page(*, width: int = WIDTH, dark: bool = False, scripts: bool = True) -> Any:
+    def open_page(*, width: int = WIDTH, dark: bool = False, scripts: bool = True, touch: bool = False) -> Any:
         context = chromium.new_context(
             base_url=address,
             storage_state=signed_in,
             viewport={"width": width, "height": HEIGHT},
             color_scheme="dark" if dark else "light",
             java_script_enabled=scripts,
+            has_touch=touch,
             locale="en-GB",
             timezone_id="UTC",
             reduced_motion="reduce",

@@ -68,9 +68,25 @@ function placeOf(event) {
   return { face, place: Math.max(0, Math.min(place, height(face) - drag.units)) };
 }
 
+// Ends dragging, and returns what was dragged.
+function release() {
+  const ended = drag;
+  ended?.mark?.remove();
+  if (ended) shown(ended.link).classList.remove("dragging");
+  drag = undefined;
+  return ended;
+}
+
+function refuse(event) {
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+// A finger drags the chosen device alone, and scrolls from all else.
 document.addEventListener("pointerdown", (event) => {
   const link = event.target.closest("[data-device]");
-  if (!plan() || !link || event.button) return;
+  if (!plan() || !link || event.button || !event.isPrimary) return;
+  if (event.pointerType === "touch" && !link.hasAttribute("aria-current")) return;
   const box = link.closest("svg") && link.getBoundingClientRect(), units = Number(link.dataset.units || 1);
   const grabbed = box ? Math.floor(((event.clientY - box.top) / box.height) * units) : 0;
   drag = { link, units, grabbed, x: event.clientX, y: event.clientY, moved: false };
@@ -93,18 +109,14 @@ document.addEventListener("pointermove", (event) => {
 
 document.addEventListener("pointerup", (event) => {
   if (!drag) return;
-  const { link, units, mark, moved } = drag, target = moved ? placeOf(event) : null;
-  mark?.remove();
-  shown(link).classList.remove("dragging");
-  drag = undefined;
+  const target = drag.moved ? placeOf(event) : null, { link, units, moved } = release();
   if (!moved) return;
-  document.addEventListener("click", (click) => { click.preventDefault(); click.stopPropagation(); }, { capture: true, once: true });
-  setTimeout(() => { if (target) move(link.dataset.device, target.face, unitAt(target.face, target.place, units)); });
+  document.addEventListener("click", refuse, { capture: true }); // that of the mouse button; a finger that was dragged has none
+  setTimeout(() => {
+    document.removeEventListener("click", refuse, { capture: true });
+    if (target) move(link.dataset.device, target.face, unitAt(target.face, target.place, units));
+  });
 });
 
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !drag) return;
-  drag.mark?.remove();
-  shown(drag.link).classList.remove("dragging");
-  drag = undefined;
-});
+document.addEventListener("pointercancel", release);
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") release(); });
