@@ -121,22 +121,31 @@ def test_a_finger_scrolls_from_any_device_and_drags_the_chosen_one(
     page.goto(f"{room.path}&_plan=1")
     of(page, high).scroll_into_view_if_needed()
     swipe(page, of(page, high), 300)
-    before = page.evaluate("scrollY")
+    before = scrolled(page)
     swipe(page, of(page, high), -120)
     page.wait_for_function("before => scrollY > before + 60", arg=before)
     assert page.locator(".dragging").count() == 0 and lines(page) == []
     of(page, low).tap()
     page.locator(f'#results [data-device="{low["id"]}"][aria-current]').wait_for()
     of(page, low).scroll_into_view_if_needed()
-    before = page.evaluate("scrollY")
-    swipe(page, of(page, low), 54)
+    before = scrolled(page)
+    assert swipe(page, of(page, low), 54) == before
     page.get_by_role("button", name="Apply 1 move").wait_for()
     (line,) = lines(page)
-    assert line.endswith("U6 front") and page.evaluate("scrollY") == before
+    assert line.endswith("U6 front")
 
 
-def swipe(page: Any, source: Any, down: int) -> None:
-    """Moves a finger so many pixels down, from an element."""
+def scrolled(page: Any) -> float:
+    """The pixels by which the page is scrolled, once it is at rest and drawn."""
+    rest = "await new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 150))"
+    found: float = page.evaluate(
+        f"async () => {{ let last; do {{ last = scrollY; {rest} }} while (scrollY !== last); return last }}"
+    )
+    return found
+
+
+def swipe(page: Any, source: Any, down: int) -> float:
+    """Moves a finger so many pixels down, from an element; returns how far the page is scrolled before it is lifted."""
     box, touches = source.bounding_box(), page.context.new_cdp_session(page)
 
     def send(kind: str, *points: Any) -> None:
@@ -146,7 +155,9 @@ def swipe(page: Any, source: Any, down: int) -> None:
     send("touchStart", {"x": x, "y": y})
     for step in range(1, 11):
         send("touchMove", {"x": x, "y": y + down * step / 10})
+    before: float = page.evaluate("scrollY")
     send("touchEnd")
+    return before
 
 
 @pytest.mark.parametrize("width", (WIDTH, PHONE_WIDTH))
