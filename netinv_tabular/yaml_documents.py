@@ -6,7 +6,6 @@ Plain scalars are null, ``true``, ``false`` and decimal numbers; all others are 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import re
@@ -16,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from netinv_core.caches import lru_cache
 from netinv_core.errors import BadRequest, TooLarge
 from netinv_core.http.serialization import dumps
 
@@ -147,7 +147,7 @@ def _member(start: str, name: Any, indent: str) -> str:
     return f"{start}{text}: " if len(text) < LONG_NAME else f"{start}? {text}\n{indent}: "
 
 
-@functools.lru_cache(4096)
+@lru_cache("names in YAML", 4096)
 def _short_name(name: str) -> str:
     """The beginning of a member without a long name, which the next objects have too."""
     return f"{_text(name)}: "
