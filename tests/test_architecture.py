@@ -496,7 +496,6 @@ def compares_dialect(node: ast.AST) -> bool:
     return isinstance(node, ast.Compare) and not DIALECTS.isdisjoint({name for name in names if isinstance(name, str)})
 
 
-@pytest.mark.night
 def test_dialects_are_compared_by_their_drivers_alone() -> None:
     """Others ask the driver of the database what it does (:mod:`netinv_core.db.driver`)."""
     elsewhere = [item for item in all_modules().items() if not item[0].startswith((DRIVERS, OF_SERVERS))]
@@ -515,7 +514,6 @@ def defined_names(module: ast.Module) -> Iterator[str]:
             yield node.attr
 
 
-@pytest.mark.night
 def test_private_attributes_of_libraries_are_used_in_one_module() -> None:
     """Those of SQLAlchemy and psycopg are in ``netinv_core/db/driver/private.py``, which has them as texts."""
     own = {name for module in all_modules().values() for name in defined_names(module)} | PUBLIC
@@ -540,7 +538,6 @@ def names_of_caches(module: ast.Module) -> Iterator[str]:
             yield from {alias.name for alias in node.names} & CACHES
 
 
-@pytest.mark.night
 def test_a_cache_is_bounded_by_size_or_belongs_to_a_registry() -> None:
     """There are two kinds: ``netinv_core.caches`` and ``netinv_core.registry_cache``."""
     found = {path: names for path, module in all_modules().items() if (names := set(names_of_caches(module)))}
