@@ -112,7 +112,7 @@ def tables(connection: Connection, registry: Registry) -> Iterator[Finding]:
 
 def rows(connection: Connection, registry: Registry, ini: str) -> Iterator[Finding]:
     """Checks that the tables of the core have the rows that the service needs."""
-    lacking = needed_rows.told(needed_rows.missing(connection.execute, registry))
+    lacking = needed_rows.messages(needed_rows.missing(connection.execute, registry))
     remedy = f"run `{start_check.command(ini)} migrate`, which adds them, as the next start does"
     yield from (Finding("rows", PROBLEM, text, remedy) for text in lacking)
     if not lacking:

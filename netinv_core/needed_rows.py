@@ -60,8 +60,8 @@ def missing(execute: Execute, registry: Registry) -> dict[Any, Rows]:
     return {table: rows for table, rows in found.items() if rows}
 
 
-def told(lacking: dict[Any, Rows]) -> list[str]:
-    """Says of each table what it lacks."""
+def messages(lacking: dict[Any, Rows]) -> list[str]:
+    """Messages, one for each table that lacks rows."""
     texts = []
     for table, rows in lacking.items():
         labels = [f"{row['app_label']}.{row['model']}" for row in rows if "model" in row]
@@ -84,7 +84,7 @@ def restore(engine: Engine, registry: Registry) -> None:
         lacking = missing(connection.execute, registry)
     if not lacking:
         return
-    log.warning("rows that the service needs were gone, and are restored: %s", "; ".join(told(lacking)))
+    log.warning("rows that the service needs were gone, and are restored: %s", "; ".join(messages(lacking)))
     with session_factory(engine)() as session:
         uow = SessionUnitOfWork(registry, session, ANONYMOUS, writing=True)
         try:

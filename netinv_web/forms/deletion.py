@@ -111,7 +111,7 @@ def consequences_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> DeletionCo
 
 
 def consequences_in(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], preview: Preview) -> DeletionConsequences:
-    """What a dry run of the deletion of objects leads to, beside these."""
+    """The changes of other objects that a dry run of the deletion of objects made."""
     own = {str(key) for key in keys}
     others = [
         change

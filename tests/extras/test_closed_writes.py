@@ -1,4 +1,4 @@
-"""What the API answers 405, neither documents, change requests nor jobs write; the contract has the other doors."""
+"""Writes that the API answers 405, tried by plans, change requests and code of jobs; the contract tries the other ways."""
 
 from __future__ import annotations
 

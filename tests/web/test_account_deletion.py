@@ -51,7 +51,7 @@ def owner(service: Service, unique: Unique) -> Account:
 
 
 def owned(page: BrowserPage) -> dict[str, str]:
-    """What goes along and what stays: the texts behind the numbers, by these."""
+    """The items of a page of deletion, about what is deleted and what is kept, by number and title."""
     items = page.html.select(".affected li")
     return {" ".join(item.strong.text.split()): " ".join(item.text.split()) for item in items}
 

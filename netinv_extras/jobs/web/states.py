@@ -57,7 +57,7 @@ def _hook_cell(plan: ReadPlan, place: JoinedTable) -> CellReader:
 
 
 def hook_panel(request: Request, endpoint: Endpoint, hook: Mapping[str, Any]) -> Markup | None:
-    """What keeps a job hook from starting its job; no panel where nothing does."""
+    """The reason why a job hook cannot start its job; no panel where there is none."""
     table = endpoint.table
     reason = request.uow.execute(sa.select(hooks.obstacle(table)).where(table.c.id == hook["id"])).scalar()
     return None if reason is None else NOTICE % CANNOT_RUN.format(reason)
