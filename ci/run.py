@@ -88,7 +88,7 @@ class Runner:
                 os.killpg(process.pid, signal.SIGKILL)
 
     def _run_commands(self, commands: Sequence[Command]) -> None:
-        """Runs commands at the same time, and prints what they printed.
+        """Runs commands at the same time. Prints the last line of what they printed, and all of it when they failed.
 
         :raises Unfit: when one failed that later steps need
         """
@@ -104,7 +104,8 @@ class Runner:
                         self._running.remove(process)
                         output.seek(0)
                         text = output.read().decode(errors="replace").strip()
-                        print(f"\n=== {command.name}\n{text}", flush=True)
+                        shown = text if process.returncode else last_line(text)
+                        print(f"\n=== {command.name}\n{shown}", flush=True)
                         if process.returncode:
                             outcome.failed[command.name] = f"ended with status {process.returncode}: {last_line(text)}"
                         else:

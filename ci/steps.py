@@ -134,10 +134,14 @@ ON_POSTGRESQL = (  # what the gate runs on PostgreSQL besides
     "tests/crash/test_crash.py",
 )
 LIBRARIES = [f".venv/{name}" for name in ("plugins", "packages", "ldap", "mcp", "provider")]
+COMPILED = Command(  # beside the others: else the two processes of each step compile the same modules
+    "compiled", [sys.executable, "-m", "pytest", "-q", "--collect-only", "-m", "not repetition", "tests"]
+)
 GATED = "not any_database and not night and not repetition"
 GATE: tuple[Step, ...] = (
     Command("libraries", ["make", "--silent", "-j2", *LIBRARIES], needed=True),
     *LINT,
+    COMPILED,
     Pytest("directories", "directory and not night", DIRECTORIES, libraries=("plugins", "ldap", "mcp")),
     Pytest("browser", "browser and not night", ("tests/browser",)),
     Pytest("packages", "not repetition and not night", OF_PACKAGES, libraries=("plugins", "packages")),

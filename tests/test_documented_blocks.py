@@ -69,7 +69,7 @@ def test_ini_files_are_valid(text: str) -> None:
     assert any(len(parser[section]) for section in parser.sections())
 
 
-@pytest.mark.parametrize("line", command_lines())
+@pytest.mark.parametrize("line", list(command_lines()))
 def test_a_command_line_has_options_and_arguments_that_exist(line: str) -> None:
     arguments = shlex.split(line, comments=True)
     context = click.Context(cli, info_name="netinv", obj=Environment("development.ini", discover))

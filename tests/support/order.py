@@ -9,13 +9,15 @@ from __future__ import annotations
 import itertools
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from ci.seconds import USUAL, seconds_of_modules
+
 LONGEST_PART = 100  # tests of one module that stay together
-WEIGHTS = {"slow": 20, "crash": 20}  # in tests of usual length
+SECONDS = {"slow": 2.4, "crash": 2.4}  # of a test with the mark, at least
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,20 +71,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def parts_of(items: Sequence[pytest.Item], count: int) -> list[list[pytest.Item]]:
-    """Divides the tests into parts of like weight. The tests of a module stay together, up to :data:`LONGEST_PART`."""
+    """Divides the tests into parts that take about as long. The tests of a module stay together, up to
+    :data:`LONGEST_PART`.
+    """
     parts: list[list[pytest.Item]] = [[] for _ in range(count)]
-    weights = [0] * count
+    taken, usual = [0.0] * count, seconds_of_modules()
     for _, module in itertools.groupby(items, key=lambda item: item.path):
         tests = list(module)
         for block in (tests[start : start + LONGEST_PART] for start in range(0, len(tests), LONGEST_PART)):
-            lightest = weights.index(min(weights))
-            parts[lightest] += block
-            weights[lightest] += sum(map(_weight, block))
+            shortest = taken.index(min(taken))
+            parts[shortest] += block
+            taken[shortest] += sum(_seconds(item, usual) for item in block)
     return parts
 
 
-def _weight(item: pytest.Item) -> int:
-    return max((weight for mark, weight in WEIGHTS.items() if item.get_closest_marker(mark)), default=1)
+def _seconds(item: pytest.Item, usual: Mapping[str, float]) -> float:
+    at_least = (seconds for mark, seconds in SECONDS.items() if item.get_closest_marker(mark))
+    return max(usual.get(item.nodeid.partition("::")[0], USUAL), *at_least, 0.0)
 
 
 def _shuffle(config: pytest.Config, items: list[pytest.Item]) -> None:

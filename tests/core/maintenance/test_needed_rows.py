@@ -85,6 +85,7 @@ def test_rows_that_are_gone_are_a_problem_and_a_start_adds_them(database: Engine
     assert site["id"] in [item["changed_object_id"] for item in later]
 
 
+@pytest.mark.night
 def test_no_request_fails_before_the_next_start(database: Engine) -> None:
     service = Service(database)
     first = service.api.post(TENANTS, {"name": "First", "slug": "first"})
@@ -108,6 +109,7 @@ def test_no_request_fails_before_the_next_start(database: Engine) -> None:
         walk(service)
 
 
+@pytest.mark.night
 def test_content_types_that_a_process_does_not_know_fail_no_list(database: Engine) -> None:
     """Another process has added them since this one started, or they are gone."""
     tag = Service(database).api.post(TAGS, {"name": "t", "slug": "t", "content_types": ["dcim.site", "dcim.rack"]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import importlib
 import os
 import re
 import subprocess
@@ -150,17 +149,14 @@ def test_every_cache_counts_hits_and_misses(service: Service, api: Api, name: st
     assert figure(api, "netinv_cache_misses_total", cache=name) > 0
 
 
-def test_the_caches_are_documented(service: Service, make: Any) -> None:
-    # some caches come with their first use, one with the module that sends
-    importlib.import_module("netinv_extras.webhooks.http_client")
-    make("/api/extras/config-context-schemas/", data_schema={"type": "object", "properties": {}})
-    prefix = service.api.post("/api/ipam/prefixes/", {"prefix": f"{service.unique.ipv6()}::/64", "status": "active"})
-    service.api.get(f"{prefix['url']}available-ips/")
-    service.api.post(f"{prefix['url']}available-ips/", {"status": "active"})
-    service.api.post("/api/graphql/", {"query": "{ __typename }"}, status=200)
+def test_the_caches_are_documented() -> None:
+    named = re.compile(r'\b(?:lru_cache|BoundedCache(?:\[.+\])?|CacheCounts)\(\s*"([^"]+)"')
+    sources = [path.read_text() for folder in REPOSITORY.glob("netinv_*") for path in folder.rglob("*.py")]
     page = (REPOSITORY / "docs/watching.md").read_text()
     (row,) = re.findall(r"^\| `netinv_cache_entries` .*$", page, re.MULTILINE)
-    assert sorted(re.findall(r"`([^`]+)`", row)[2:]) == sorted(name for name, _ in caches.usage())
+    documented = set(re.findall(r"`([^`]+)`", row)[2:])
+    assert documented == {name for source in sources for name in named.findall(source)}
+    assert {name for name, _ in caches.usage()} <= documented
 
 
 def test_the_age_of_the_last_heartbeat_is_told(service: Service) -> None:
