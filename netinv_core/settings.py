@@ -174,6 +174,7 @@ OWN: SettingDefinitions = {
     "max_export_size": (count, 10_000),
     "max_answer_objects": (count, 500_000),
     "max_answer_size": (size, 128 * 2**20),
+    "max_yaml_values": (count, 1_000_000),
     "strict_filtering": (flag, True),
     "strict_bodies": (flag, False),
     "enforce_global_unique": (flag, False),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.response import Response
 
 from netinv_core import answer_size
-from netinv_core.errors import Invalid
+from netinv_core.errors import AnswerTooLarge, Invalid
 from netinv_core.http import pagination, representations, sparse_fields, versions
 from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 COLUMNS = "columns"  # query parameter of tables: names of columns
 TOO_MANY = "At most {} objects are exported at once: filter them, or use limit and offset."
+TOO_MANY_VALUES = (
+    "The document would have more than {} values (netinv.max_yaml_values). "
+    "Ask for fewer objects or members, or for JSON."
+)
 NO_FIELDS = "Tables have columns: name them in the parameter columns."
 NO_PAGES = "Files have neither cursors nor a count: leave the parameter out."
 EXTENSIONS = {versions.CSV: "csv", versions.TSV: "tsv", versions.XLSX: "xlsx", versions.YAML: "yaml"}
@@ -85,12 +89,19 @@ def render_yaml(
 ) -> Response:
     """The objects as a list in YAML, in the requested version; ``brief``, ``include`` and ``exclude`` as in JSON.
 
-    :raises AnswerTooLarge: for more bytes than ``netinv.max_answer_size``
+    :raises AnswerTooLarge: for more bytes than ``netinv.max_answer_size``, or values than ``netinv.max_yaml_values``
     """
     shape, without = representations.shape_of(uow, endpoint)
     keys = selected(uow, endpoint, parameters, "format")
     items = representations.listed(uow, endpoint, keys, shape, without)
-    content = yaml_documents.dump(items, lambda size: answer_size.check(uow.registry, 0, size))
+    most = uow.registry.settings["max_yaml_values"]
+
+    def check(size: int, values: int) -> None:
+        answer_size.check(uow.registry, 0, size)
+        if most and values > most:
+            raise AnswerTooLarge(TOO_MANY_VALUES.format(most))
+
+    content = yaml_documents.dump(items, check)
     return _file(endpoint, media_type, content)
 
 

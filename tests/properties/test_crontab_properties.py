@@ -124,6 +124,7 @@ def test_times_follow_each_other(line: tuple[str, list[set[int]]], moment: datet
         moment = following
 
 
+@pytest.mark.night
 @given(moments, st.integers(-14 * 60, 14 * 60))
 def test_a_moment_is_the_same_in_every_time_zone(moment: datetime.datetime, offset: int) -> None:
     elsewhere = moment.astimezone(datetime.timezone(datetime.timedelta(minutes=offset)))

@@ -53,6 +53,7 @@ def test_a_range_stands_for_each_of_its_numbers_once(before: str, first: int, st
     assert texts == [f"{before}{number}{after}" for number in range(first, first + steps + 1)]
 
 
+@pytest.mark.night
 @given(st.text(max_size=40))
 def test_any_text_stands_for_at_most_a_thousand(text: str) -> None:
     try:

@@ -77,6 +77,22 @@ def test_a_config_context_is_written_once_for_all_devices_of_a_yaml_document(
     assert [item["config_context"] for item in items] == [data] * COUNT
 
 
+def test_a_yaml_document_has_so_many_values_and_what_objects_share_counts_once(
+    api: Api, unique: Unique, plant: Plant, service: Service
+) -> None:
+    """Writing YAML takes ten times as long as JSON."""
+    context = {"name": unique(), "data": {"numbers": [1] * 1000}, "sites": [plant.hardware["site"]]}
+    api.post(CONTEXTS, context)
+    api.post(DEVICES, [{"name": unique(), **plant.hardware} for _ in range(COUNT)])
+    asked = {"site_id": plant.hardware["site"], "format": "yaml"}
+    with service.configured(max_yaml_values=3000):
+        api.send("GET", DEVICES, query=asked, status=200)
+        for device in api.get(DEVICES, asked | {"format": "json"})["results"]:
+            api.patch(device["url"], {"local_context_data": {"name": device["name"]}})  # now a context of its own
+        assert "netinv.max_yaml_values" in api.get(DEVICES, asked, status=413)["detail"]
+        api.send("GET", DEVICES, query=asked | {"limit": 2}, status=200)
+
+
 def calls(function: Callable[[], Any]) -> int:
     """The number of calls of functions of Python."""
     count = 0

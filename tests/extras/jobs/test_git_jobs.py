@@ -222,6 +222,7 @@ def test_code_is_not_run_unless_the_operator_allows_it(service: Service, synced:
         assert jobs(service)["Audit"]["installed"] is False
 
 
+@pytest.mark.night
 def test_with_the_repository_its_jobs_lose_their_classes_but_not_their_results(
     service: Service, synced: Any, remote: Remote
 ) -> None:
