@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
@@ -353,6 +354,8 @@ class Change(ChangeMarks, Protocol):
 
 class ChangeSet(Protocol):
     """The changes of a unit of work (:class:`netinv_core.changelog.change_set.ChangeSet`)."""
+
+    unread: Counter[Endpoint]
 
     def clear(self) -> None: ...
     @property

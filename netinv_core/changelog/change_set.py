@@ -10,6 +10,7 @@ import dataclasses
 import secrets
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -96,10 +97,14 @@ def with_masked(endpoint: Endpoint, representation: dict[str, Any], row: Mapping
 
 
 class ChangeSet:
-    """The changes of a unit of work that are not written yet."""
+    """The changes of a unit of work that are not written yet.
+
+    ``unread`` counts the rows that were updated without being read, and get no change records, by endpoint.
+    """
 
     def __init__(self) -> None:
         self._changes: dict[tuple[str, Any], types.Change] = {}
+        self.unread: Counter[types.Endpoint] = Counter()
 
     def add(self, change: types.Change) -> None:
         """Adds a change.
@@ -129,11 +134,13 @@ class ChangeSet:
     def clear(self) -> None:
         """Removes all changes."""
         self._changes.clear()
+        self.unread.clear()
 
     def merge(self, later: types.ChangeSet) -> None:
         """Adds the changes of another change set, which are later than these."""
         for change in later.pending:
             self.add(change)
+        self.unread += later.unread
 
     def check(self, uow: UnitOfWork) -> None:
         """Has the guards of packages look at the changes that they have not seen.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from netinv_core.auth import permissions
-from netinv_core.changelog.models import CREATE
+from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.errors import Denied
 
 if TYPE_CHECKING:
@@ -81,13 +81,19 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
         visible = visible_changes(uow, [change for change in changes if change.action == CREATE])
     # Changed and deleted objects are visible as they are without the changes.
     visible |= visible_changes(uow, [change for change in changes if change.action != CREATE])
-    preview.counts = {"changes": len(changes), **{name: entry.count for name, entry in effects.items()}}
+    preview.counts = {
+        "changes": len(changes) + change_set.unread.total(),
+        **{name: entry.count for name, entry in effects.items()},
+    }
     listed = [change for change in changes if name_of(change) in visible]
     preview.changes += [_shown(change) for change in listed[:MAX_LISTED]]
     others = [change for change in changes if name_of(change) not in visible]
     whole = {endpoint for endpoint in {change.endpoint for change in others} if permissions.all_granted(uow, endpoint)}
     counted = [*listed[MAX_LISTED:], *(change for change in others if change.endpoint in whole)]
     preview.unlisted.update((change.action, change.endpoint.label) for change in counted)
+    for endpoint, count in change_set.unread.items():
+        if permissions.all_granted(uow, endpoint):
+            preview.unlisted[UPDATE, endpoint.label] += count
     for name, entry in effects.items():
         permitted = [item for item in entry.listed if (item["object_type"], item["object_id"]) in visible]
         preview.effects[name] = permitted[:MAX_LISTED]

@@ -173,7 +173,7 @@ def _group(
         for incoming in endpoint.incoming_foreign_keys
         if incoming.child is child
         and (deleted == (incoming.on_delete == CASCADE))
-        and (deleted or incoming.attribute.removesuffix("_id") in changed)
+        and (deleted or not changes or incoming.attribute.removesuffix("_id") in changed)
     ]
     path = ""
     if len(keys) == 1 and links and (parameter := list_parameter(links[0])):

@@ -115,3 +115,18 @@ def test_rows_without_a_resource_never_keep_an_object_from_being_deleted(service
         if key.column.table in of_resources and table not in of_resources and key.ondelete is None
     }
     assert left == DELETED_BEFORE
+
+
+def test_the_change_records_of_a_deleted_account_are_updated_in_one_statement_and_not_read(
+    service: Service, unique: Unique
+) -> None:
+    account = service.user(("view add", "dcim.site"))
+    account.api.post(SITES, [{"name": unique(), "status": "active"} for _ in range(3)])
+    with service.statements() as found:
+        service.api.delete(f"/api/users/users/{account.id}/")
+    of_records = [text for text in found if "extras_object_change" in text or "core_object_change" in text]
+    written = [text for text in of_records if text.startswith("UPDATE") and "user_id" in text]
+    assert len(written) == 1, of_records
+    assert not [text for text in of_records if text.startswith("SELECT") and "FOR UPDATE" in text]
+    records = service.api.get("/api/extras/object-changes/", {"user_name": account.username})["results"]
+    assert [item["user"] for item in records] == [None] * 3

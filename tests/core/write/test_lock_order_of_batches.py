@@ -118,7 +118,7 @@ def move_by_form(nodes: Nodes, place: int) -> Callable[[], Any]:
 MOVES = (move_by_plan, move_by_table, move_by_form)
 
 
-@pytest.mark.parametrize(("one", "other"), itertools.combinations_with_replacement(MOVES, 2))
+@pytest.mark.parametrize(("one", "other"), list(itertools.combinations_with_replacement(MOVES, 2)))
 def test_nodes_that_move_below_each_other(service: Service, one: Any, other: Any) -> None:
     nodes = Nodes(service, "dcim.region")
     done, refused = nodes.race(one(nodes, 0), other(nodes, 1))
