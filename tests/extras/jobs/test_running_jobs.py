@@ -118,17 +118,14 @@ def worker(service: Service, **settings: Any) -> int:
 @pytest.mark.parametrize("writing", [False, True])
 @pytest.mark.night
 def test_a_job_whose_worker_is_killed_is_errored_when_its_lease_ends(
-    service: Service, ask: Callable[..., Any], writing: bool
+    service: Service, ask: Callable[..., Any], writing: bool, tmp_path: Path
 ) -> None:
-    word = service.unique()
-    asked = ask("MakeSites", word=word, then="linger") if writing else ask("Linger")
+    word, written = service.unique(), tmp_path / "written"
+    asked = ask("MakeSites", word=word, then=str(written)) if writing else ask("Linger")
     process = worker(service, job_lease=3600)
     try:
         until(lambda: result(service, asked)["status"]["value"] == "running")
-        if not writing:
-            until(lambda: logs(service, asked))
-        else:
-            time.sleep(1)
+        until(written.exists if writing else lambda: logs(service, asked))
     finally:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)

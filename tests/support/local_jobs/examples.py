@@ -86,7 +86,8 @@ class MakeSites(Job):
             self.log_failure("something is wrong")
         if then == "die":
             os.kill(os.getpid(), signal.SIGKILL)
-        if then == "linger":
+        if then.startswith("/"):  # a file that says that it is here
+            Path(then).touch()
             time.sleep(60)
         return self.inventory.get(SITES, name=f"{word} 0")["facility"]
 
