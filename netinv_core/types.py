@@ -1,15 +1,13 @@
 """Types that the modules of the core name of each other: protocols of the classes, and the records that these exchange.
 
-The classes need each other: an endpoint has fields, fields read rows for a unit of work, which has a registry of
-endpoints. Modules name these protocols in their annotations. So each module imports only what it runs, and imports have
-no cycle. The classes are imported where objects are made. A protocol has what modules besides its class use.
+The classes need each other, so modules name these protocols in annotations, and import only what they run: imports have
+no cycle. A protocol has what modules besides its class use.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
@@ -41,7 +39,6 @@ Batch = Callable[["UnitOfWork", Sequence[Row]], dict[Any, Any]]
 LoadObjects = Callable[["UnitOfWork", str, "Iterable[tuple[Any, Any]]"], dict[Any, Any]]  # by label and id
 Rule = Callable[["UnitOfWork", "Sequence[Draft]"], None]
 BeforeDelete = Callable[["UnitOfWork", "Sequence[dict[str, Any]]"], None]
-Condition = Any
 
 
 class App(AppOptions, Protocol):
@@ -62,7 +59,7 @@ class Filter(FilterParameters, Protocol):
     """A query parameter (:class:`netinv_core.read.filters.Filter`)."""
 
     @property
-    def apply(self) -> Callable[[UnitOfWork, Endpoint, Any, str, list[str]], Condition]: ...
+    def apply(self) -> Callable[[UnitOfWork, Endpoint, Any, str, list[str]], Any]: ...
     @property
     def relation(self) -> RelatedFilter | None: ...
     @property
@@ -355,9 +352,9 @@ class Change(ChangeMarks, Protocol):
 class ChangeSet(Protocol):
     """The changes of a unit of work (:class:`netinv_core.changelog.change_set.ChangeSet`)."""
 
-    unread: Counter[Endpoint]
-
     def clear(self) -> None: ...
+    @property
+    def unread(self) -> dict[Endpoint, int]: ...
     @property
     def pending(self) -> list[Change]: ...
     def add(self, change: Change) -> None: ...

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from netinv_core.models.base import Base
 from netinv_core.read import listing
-from netinv_core.types import Draft, UnitOfWork
+from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_core.write.referring_rules import Reading, related_by
-from netinv_dcim.locations import Location, LocationType, base_sites, takers_of
+from netinv_dcim.locations import Location, LocationType, base_sites, takers_of, within
 from netinv_dcim.sites import Site
 
 PLACE = ("location_id", "site_id")
@@ -45,6 +45,44 @@ def below_locations(model: type[Base]) -> Reading:
         return sa.select(below.c.moved, table.c.id).join(table, table.c.location_id == below.c.id)
 
     return related_by("dcim.location", "site_id", "parent_id", pairs=pairs, by=("location_id",))
+
+
+def within_group(model: type[Base], field: str, message: str, *, named: str | None = None) -> Rule:
+    """Returns a rule that rejects a location which is not within the location of a group.
+
+    :param model: of the group, with a name and a location
+    :param field: foreign key to the group
+    :param message: error message; ``there`` is the location of the group, ``here`` that of the object
+    :param named: field of the error, ``field`` unless given
+    """
+    attribute = f"{field}_id"
+
+    def within_the_location_of_the_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects a location that is not within the location of the group."""
+        changed = [
+            draft
+            for draft in drafts
+            if draft["location_id"] and draft[attribute] and draft.changed("location_id", attribute)
+        ]
+        groups = listing.rows_of(uow, model, [draft[attribute] for draft in changed])
+        checked = [draft for draft in changed if groups[draft[attribute]].location_id is not None]
+        ancestors = within(uow, [draft["location_id"] for draft in checked])
+        locations = listing.rows_of(
+            uow,
+            Location,
+            [key for d in checked for key in (d["location_id"], groups[d[attribute]].location_id)],
+        )
+        for draft in checked:
+            group, location_id = groups[draft[attribute]], draft["location_id"]
+            if group.location_id not in ancestors[location_id]:
+                values = {
+                    "group": group.name,
+                    "there": locations[group.location_id].name,
+                    "here": locations[location_id].name,
+                }
+                draft.reject(named or field, message.format_map(values))
+
+    return within_the_location_of_the_group
 
 
 def _check_locations(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:

@@ -18,10 +18,10 @@ from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
-from netinv_dcim.located_objects import PLACE, below_locations, location_fits
+from netinv_dcim.located_objects import PLACE, below_locations, location_fits, within_group
 from netinv_dcim.locations import Location
 from netinv_dcim.rack_position import move_children, places_of_moved
-from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups, within_group
+from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 
@@ -144,7 +144,7 @@ def panels_are_at_the_site_of_their_rack_group(uow: UnitOfWork, drafts: Sequence
 
 
 power_panels.rule(reads=[through("rack_group", "location_id"), below_locations(PowerPanel)])(
-    within_group("rack_group", ELSEWHERE)
+    within_group(RackGroup, "rack_group", ELSEWHERE)
 )
 
 

@@ -38,13 +38,13 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related, tree, tree_pair, value
 from netinv_core.resource import NEW_OBJECT, Resource, computed
-from netinv_core.types import Draft, Rule, UnitOfWork
+from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
-from netinv_dcim.located_objects import PLACE, below_locations, location_fits
-from netinv_dcim.locations import Location, within
+from netinv_dcim.located_objects import PLACE, below_locations, location_fits, within_group
+from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -260,46 +260,9 @@ rack_groups.rule(location_fits, changing=PLACE)
 OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") that does not include location "{here}".'
 
 
-def within_group(field: str, message: str = OUTSIDE, *, named: str | None = None) -> Rule:
-    """Returns a rule that rejects a location which is not within the location of a rack group.
-
-    :param field: foreign key to the rack group
-    :param message: error message; ``there`` is the location of the group, ``here`` that of the object
-    :param named: field of the error, ``field`` unless given
-    """
-    attribute = f"{field}_id"
-
-    def within_the_location_of_the_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        """Rejects a location that is not within the location of the group."""
-        changed = [
-            draft
-            for draft in drafts
-            if draft["location_id"] and draft[attribute] and draft.changed("location_id", attribute)
-        ]
-        groups = listing.rows_of(uow, RackGroup, [draft[attribute] for draft in changed])
-        checked = [draft for draft in changed if groups[draft[attribute]].location_id is not None]
-        ancestors = within(uow, [draft["location_id"] for draft in checked])
-        locations = listing.rows_of(
-            uow,
-            Location,
-            [key for d in checked for key in (d["location_id"], groups[d[attribute]].location_id)],
-        )
-        for draft in checked:
-            group, location_id = groups[draft[attribute]], draft["location_id"]
-            if group.location_id not in ancestors[location_id]:
-                values = {
-                    "group": group.name,
-                    "there": locations[group.location_id].name,
-                    "here": locations[location_id].name,
-                }
-                draft.reject(named or field, message.format_map(values))
-
-    return within_the_location_of_the_group
-
-
 NOT_BELOW = 'Location "{here}" is not descended from parent rack group "{group}" location "{there}".'
 rack_groups.rule(reads=[through("parent", "location_id"), below_locations(RackGroup)])(
-    within_group("parent", NOT_BELOW, named="location")
+    within_group(RackGroup, "parent", NOT_BELOW, named="location")
 )
 
 
@@ -326,7 +289,7 @@ def groups_are_at_the_site_of_their_racks(uow: UnitOfWork, drafts: Sequence[Draf
 racks.rule(location_fits, changing=PLACE)
 
 
-racks.rule(reads=[through("group", "location_id"), below_locations(Rack)])(within_group("group"))
+racks.rule(reads=[through("group", "location_id"), below_locations(Rack)])(within_group(RackGroup, "group", OUTSIDE))
 
 
 @racks.rule

@@ -127,16 +127,20 @@ def list_prefixes(request: Request) -> list[Row]:
 
 @documented("ipam.prefix", form="some", request_body=_NETWORK, no_content=allocating.NO_ROOM)
 def allocate_prefixes(request: Request) -> Any:
-    """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit."""
+    """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit. They are
+    longer than the prefix, which is there already.
+    """
     uow, endpoint, row = _open(request, "ipam.prefix")
     items, single = allocating.requested(request)
     version = row["ip_version"]
     errors = [_length_error(item, version) for item in items]
     if any(errors):
         raise Invalid(errors)
-    networks_cut = cut(free_blocks(uow, row), [item["prefix_length"] for item in items], version)
+    wanted = [item["prefix_length"] for item in items]
+    is_longer = all(length > row["prefix_length"] for length in wanted)
+    networks_cut = cut(free_blocks(uow, row), wanted, version) if is_longer else None
     if networks_cut is None:
-        lengths = ", ".join(f"/{item['prefix_length']}" for item in items)
+        lengths = ", ".join(f"/{length}" for length in wanted)
         return allocating.exhausted(request, f"{row['prefix']} has no room for {lengths}.")
     bodies = [
         {**_without_length(item), "prefix": network_text(block, version), "vrf": row["vrf_id"]}

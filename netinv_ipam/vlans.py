@@ -30,7 +30,7 @@ from netinv_core.resource import Resource
 from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
-from netinv_dcim.located_objects import PLACE, location_fits
+from netinv_dcim.located_objects import PLACE, below_locations, location_fits, within_group
 from netinv_dcim.locations import Location
 from netinv_dcim.rack_position import move_children
 from netinv_dcim.sites import Site
@@ -135,6 +135,10 @@ def group_is_of_the_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for draft in wrong:
         site = sites[draft["site_id"]].name if draft["site_id"] is not None else None
         draft.reject("group", f"VLAN group must belong to the assigned site ({site}).")
+
+
+OUTSIDE = 'The assigned group belongs to a location that does not include location "{here}".'
+vlans.rule(reads=[through("group", "location_id"), below_locations(VLAN)])(within_group(VLANGroup, "group", OUTSIDE))
 
 
 @vlan_groups.after_save

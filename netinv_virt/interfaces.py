@@ -26,6 +26,7 @@ from netinv_core.models.columns import (
 )
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
+from netinv_core.read import listing
 from netinv_core.read.filters import has, one_of, related, value
 from netinv_core.resource import Resource, to_many
 from netinv_core.types import Draft, UnitOfWork
@@ -127,32 +128,42 @@ def _sites_of(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, Any]:
     return dict(uow.execute(statement.where(machine.c.id.in_(keys))).tuples().all())
 
 
-OWN = {
-    "parent_interface": "An interface cannot be its own parent.",
-    "bridge": "An interface cannot be bridged to itself.",
+# References from one interface to another: the name in error messages, and the error for a reference to itself.
+WAYS = {
+    "parent_interface": ("parent interface", "An interface cannot be its own parent."),
+    "bridge": ("bridge interface", "An interface cannot be bridged to itself."),
 }
 
 
-@interfaces.rule
-def interfaces_stand_on_others(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects an interface as its own parent or bridge. Both may belong to another machine."""
-    for draft in drafts:
-        for field, message in OWN.items():
-            if draft[f"{field}_id"] is not None and draft[f"{field}_id"] == draft.id:
-                draft.reject(field, message)
+@interfaces.rule(reads=[through(name, "virtual_machine_id") for name in WAYS])
+def interfaces_stand_on_others_of_their_machine(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a parent or bridge that is the interface itself, or one of another virtual machine. Locks both."""
+    changed = [draft for draft in drafts if draft.changed("virtual_machine_id", *[f"{name}_id" for name in WAYS])]
+    keys = [draft[f"{name}_id"] for draft in changed for name in WAYS]
+    targets = listing.rows_of(uow, VMInterface, keys, locked=True)
+    apart = [row for row in targets.values() if any(row.virtual_machine_id != d["virtual_machine_id"] for d in changed)]
+    machines = listing.rows_of(uow, VirtualMachine, [row.virtual_machine_id for row in apart])
+    for draft in changed:
+        for name, (title, self_reference) in WAYS.items():
+            target = targets.get(draft[f"{name}_id"])
+            if target is None:
+                continue
+            if target.id == draft.id:
+                draft.reject(name, self_reference)
+            elif target.virtual_machine_id != draft["virtual_machine_id"]:
+                machine = machines[target.virtual_machine_id].name
+                message = f"The selected {title} ({target.name}) belongs to a different virtual machine ({machine})."
+                draft.reject(name, message)
 
 
-interfaces.rule(without_cycles(VMInterface, *OWN))
+interfaces.rule(without_cycles(VMInterface, *WAYS))
 interfaces.rule(vlans.tagged_vlans_need_the_mode(tagged_vlans))
 interfaces.rule(vlans.untagged_vlans_need_a_mode)
 interfaces.rule(
     reads=[
         through("virtual_machine", "cluster_id", where=vlans.carries_vlans),
         through("virtual_machine.cluster", "site_id", where=vlans.carries_vlans),
+        through("untagged_vlan", "site_id"),
         through("tagged_vlans", "site_id"),
     ]
-)(
-    vlans.vlans_are_of_the_site(
-        "virtual_machine_id", "virtual machine", _sites_of, carried=tagged_vlans, untagged_too=False
-    )
-)
+)(vlans.vlans_are_of_the_site("virtual_machine_id", "virtual machine", _sites_of, carried=tagged_vlans))

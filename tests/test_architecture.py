@@ -355,7 +355,6 @@ def test_no_module_of_tests_imports_another(folder: str) -> None:
 # -- size and suppressions
 
 
-@pytest.mark.night
 @pytest.mark.parametrize("package", [*PACKAGES, "plugins", "compare", "bench"])
 def test_files_and_functions_are_short(package: str) -> None:
     """Files of at most 400 lines, functions of at most 50."""

@@ -97,14 +97,11 @@ def with_masked(endpoint: Endpoint, representation: dict[str, Any], row: Mapping
 
 
 class ChangeSet:
-    """The changes of a unit of work that are not written yet.
-
-    ``unread`` counts the rows that were updated without being read, and get no change records, by endpoint.
-    """
+    """The changes of a unit of work that are not written yet."""
 
     def __init__(self) -> None:
         self._changes: dict[tuple[str, Any], types.Change] = {}
-        self.unread: Counter[types.Endpoint] = Counter()
+        self._unread: Counter[types.Endpoint] = Counter()
 
     def add(self, change: types.Change) -> None:
         """Adds a change.
@@ -127,6 +124,11 @@ class ChangeSet:
         """The changes, which are not written yet."""
         return list(self._changes.values())
 
+    @property
+    def unread(self) -> dict[types.Endpoint, int]:
+        """The numbers of rows that were updated without being read, and get no change records, by endpoint."""
+        return self._unread
+
     def keys_of(self, endpoint: Endpoint) -> set[Any]:
         """The ids of the changed objects of an endpoint."""
         return {key for label, key in self._changes if label == endpoint.label}
@@ -134,13 +136,13 @@ class ChangeSet:
     def clear(self) -> None:
         """Removes all changes."""
         self._changes.clear()
-        self.unread.clear()
+        self._unread.clear()
 
     def merge(self, later: types.ChangeSet) -> None:
         """Adds the changes of another change set, which are later than these."""
         for change in later.pending:
             self.add(change)
-        self.unread += later.unread
+        self._unread.update(later.unread)
 
     def check(self, uow: UnitOfWork) -> None:
         """Has the guards of packages look at the changes that they have not seen.

@@ -277,7 +277,8 @@ def _clear(uow: UnitOfWork, walk: _DeletionWalk) -> None:
     for child, attribute, rows in walk.clearing:
         system_update(uow, child, {key: {attribute: None} for key in walk.without_deleting(child, rows)})
     for child, attribute, keys in walk.clearing_unread:
-        uow.change_set.unread[child] += uow.execute(_clear_unread(child, attribute), {"keys": keys}).rowcount
+        count = uow.execute(_clear_unread(child, attribute), {"keys": keys}).rowcount
+        uow.change_set.unread[child] = uow.change_set.unread.get(child, 0) + count
 
 
 @cached_in_registry

@@ -82,7 +82,7 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
     # Changed and deleted objects are visible as they are without the changes.
     visible |= visible_changes(uow, [change for change in changes if change.action != CREATE])
     preview.counts = {
-        "changes": len(changes) + change_set.unread.total(),
+        "changes": len(changes) + sum(change_set.unread.values()),
         **{name: entry.count for name, entry in effects.items()},
     }
     listed = [change for change in changes if name_of(change) in visible]

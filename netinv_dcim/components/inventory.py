@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary, Tree
 from netinv_core.models.columns import CASCADE, PROTECT, SELF, Ref, boolean, foreign_key, optional_text, text
+from netinv_core.read import listing
 from netinv_core.read.filters import related, value
+from netinv_core.types import Draft, UnitOfWork
+from netinv_core.write.referring_rules import through
+from netinv_core.write.system_update import system_update
 from netinv_core.write.trees import depth
-from netinv_dcim.components.base import COMPONENT_PRESENTATION, ComponentName, component, of_device
+from netinv_dcim.components.base import (
+    COMPONENT_PRESENTATION,
+    ComponentName,
+    component,
+    component_display_name,
+    of_device,
+)
 from netinv_dcim.device_types import Manufacturer
 
 
@@ -52,3 +64,30 @@ inventory_items = component(
         value("serial", lookup="iexact", lookup_names=(), multiple=False),
     ],
 )
+
+
+@inventory_items.rule(reads=[through("parent", "device_id")])
+def items_are_on_the_device_of_their_parent(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a parent on another device, with which the item would be deleted. Locks the parents."""
+    changed = [draft for draft in drafts if draft.changed("device_id", "parent_id")]
+    parents = listing.rows_of(uow, InventoryItem, [draft["parent_id"] for draft in changed], locked=True)
+    apart = [
+        draft
+        for draft in changed
+        if draft["parent_id"] is not None and parents[draft["parent_id"]].device_id != draft["device_id"]
+    ]
+    for draft in apart:
+        name = component_display_name(parents[draft["parent_id"]].name, parents[draft["parent_id"]].label)
+        draft.reject("parent", f"Parent inventory item ({name}) must belong to the same device")
+
+
+@inventory_items.after_save
+def parts_move_with_their_item(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Moves the parts of moved items, and the parts of these, to the same device."""
+    moved = {draft.id: draft["device_id"] for draft in drafts if not draft.new and draft.changed("device_id")}
+    table = InventoryItem.__table__
+    while moved:
+        parts = uow.execute(sa.select(table.c.id, table.c.parent_id).where(table.c.parent_id.in_(list(moved))))
+        devices = {key: {"device_id": moved[parent]} for key, parent in parts}
+        system_update(uow, uow.registry.of_model(InventoryItem), devices)
+        moved = {key: values["device_id"] for key, values in devices.items()}

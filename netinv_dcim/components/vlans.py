@@ -106,13 +106,12 @@ def vlans_are_of_the_site(
     sites_of: Callable[[UnitOfWork, Collection[Any]], Mapping[Any, Any]],
     *,
     carried: Any,
-    untagged_too: bool = True,
 ) -> Rule:
     """Rule: the VLANs of an interface belong to the site of its device or virtual machine, or to no site.
 
     ``owner`` is the foreign key to the device or virtual machine, and ``title`` its name in error messages.
     ``sites_of(uow, keys)`` returns the site ids of owners by id. ``carried`` is the association
-    table of tagged VLANs. ``untagged_too=False`` checks tagged VLANs only.
+    table of tagged VLANs.
     """
     rest = f"must belong to the same site as the interface's parent {title}, or it must be global."
 
@@ -133,7 +132,7 @@ def vlans_are_of_the_site(
         display = {key: item["display"] for key, item in plan_of(vlan, "nested").fetch(uow, list(keys))}
         for draft in carrying:
             allowed, untagged = (None, owner_sites.get(draft[owner])), draft["untagged_vlan_id"]
-            if untagged_too and untagged is not None and sites[untagged] not in allowed:
+            if untagged is not None and sites[untagged] not in allowed:
                 draft.reject("untagged_vlan", f"The untagged VLAN ({display[untagged]}) {rest}")
                 continue
             wrong = [key for key in tagged[draft] if sites[key] not in allowed]

@@ -184,3 +184,38 @@ def test_the_next_prefix_of_a_length_is_allocated(browser: Browser, api: Api, vr
     assert "Choose a length from 17 to 32" in browser.post(path, {"prefix_length": "16"}).follow().words
     prefix_of(api, vrf, "10.70.128.0/17")
     assert "There is no room for a /17." in browser.post(path, {"prefix_length": "17"}).follow().words
+
+
+@pytest.mark.parametrize(
+    ("network", "lengths"),
+    [
+        ("10.71.0.0/24", {23: 204, 24: 204, 25: 201, 32: 201, 33: 400}),
+        ("10.71.1.0/31", {31: 204, 32: 201}),
+        ("10.71.1.9/32", {0: 204, 31: 204, 32: 204}),
+        ("2001:db8:71::/64", {63: 204, 64: 204, 65: 201, 128: 201, 129: 400}),
+        ("2001:db8:71::/127", {127: 204, 128: 201}),
+        ("2001:db8:71::1/128", {128: 204}),
+    ],
+)
+def test_networks_are_allocated_that_are_longer_than_the_prefix(
+    api: Api, vrf: str, network: str, lengths: dict[int, int]
+) -> None:
+    for status in ("container", "active"):
+        key = prefix_of(api, vrf, network, status)
+        for length, expected in lengths.items():
+            path = f"{PREFIXES}{key}/available-prefixes/"
+            answer = api.send("POST", path, {"prefix_length": length, "status": "active"}, status=expected)
+            if expected == 204:
+                assert f"/{length}" in answer.headers["API-Detail"]
+            elif expected == 201:
+                assert answer.json["prefix"] != network
+                assert answer.json["prefix"].endswith(f"/{length}")
+                api.delete(answer.json["url"])
+        api.delete(f"{PREFIXES}{key}/")
+
+
+def test_a_prefix_that_an_equal_one_fills_has_no_room(api: Api, vrf: str) -> None:
+    container = prefix_of(api, vrf, "10.72.0.0/30", "container")
+    prefix_of(api, vrf, "10.72.0.0/30")
+    answer = api.send("POST", f"{PREFIXES}{container}/available-prefixes/", {"prefix_length": 30}, status=204)
+    assert "no room" in answer.headers["API-Detail"]
