@@ -42,12 +42,12 @@ def dump(value: Any, check: Callable[[int, int], None] = lambda size, values: No
 
     Measured for 1000 devices: 80 ms; PyYAML's C dumper 1030 ms.
     """
-    document = _Document(check)
+    document = _WrittenDocument(check)
     document.write(value)
     return document.content
 
 
-class _Document:
+class _WrittenDocument:
     """Bytes of a document: complete lines in ``_pieces``, and the last ones in ``_lines``."""
 
     def __init__(self, check: Callable[[int, int], None]) -> None:

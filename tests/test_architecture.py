@@ -104,6 +104,15 @@ SUPPRESSIONS = {
     ("netinv_web/objects/markdown.py", "noqa: S704"): "markup of the library, which escapes",
 }
 
+# Modules of protocols, which have the names of the classes that fulfil them.
+PROTOCOLS = [REPOSITORY / f"netinv_core/{name}.py" for name in ("types", "plain_types")]
+# Names of classes that plugins and users know for two things.
+TWICE = {
+    "Job": "the base class of jobs, and the model",
+    "Service": "the model of IPAM, and the service under test",
+    "Status": "the model, and the field that refers to one",
+}
+
 pytestmark = pytest.mark.any_database
 
 
@@ -541,3 +550,14 @@ def test_a_cache_is_bounded_by_size_or_belongs_to_a_registry() -> None:
     """There are two kinds: ``netinv_core.caches`` and ``netinv_core.registry_cache``."""
     found = {path: names for path, module in all_modules().items() if (names := set(names_of_caches(module)))}
     assert found == {"netinv_core/caches.py": {"LRUCache", "lru_cache"}}
+
+
+def test_a_name_is_that_of_one_class() -> None:
+    """Two classes of one name mislead who reads a traceback, an annotation or the index of an editor."""
+    found: dict[str, list[str]] = {}
+    for path, module in ((path, module) for package in PACKAGES for path, module in modules(package).items()):
+        for node in module.body if path not in PROTOCOLS else ():
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(path.relative_to(REPOSITORY).as_posix())
+    homonyms = {name: paths for name, paths in found.items() if len(paths) > 1}
+    assert homonyms.keys() == TWICE.keys(), {name: paths for name, paths in homonyms.items() if name not in TWICE}
