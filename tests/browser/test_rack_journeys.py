@@ -79,8 +79,10 @@ def test_devices_are_dragged_exchanged_and_applied_at_once(
     assert (place(demo_service, low)[1], place(demo_service, high)[1]) == (9, 10)
 
 
-def test_a_device_is_moved_by_keys_alone(page: Any, demo_service: Service, room: Room, devices: list[Any]) -> None:
-    low, _ = devices
+def test_a_device_is_moved_by_keys_alone(page: Any, demo_service: Service, room: Room) -> None:
+    """One of two units: its position is the lower of them."""
+    rack, _ = room.rack(), room.rack()
+    low = room.device(rack, 9, 2)
     page.goto(f"{room.path}&_plan=1")
     of(page, low).focus()
     for count in (1, 2):
@@ -97,8 +99,8 @@ def test_a_device_is_moved_by_keys_alone(page: Any, demo_service: Service, room:
     button.focus()
     page.keyboard.press("Enter")
     page.locator("[data-notice]").wait_for()
-    rack, unit = place(demo_service, low)
-    assert unit == 7 and rack != low["rack"]["display"]
+    name, unit = place(demo_service, low)
+    assert unit == 7 and name != low["rack"]["display"]
 
 
 def test_the_address_of_a_plan_shows_it_to_others(page: Any, new_page: Any, room: Room, devices: list[Any]) -> None:

@@ -17,6 +17,7 @@ from tests.support.databases import DIALECT
 
 JOURNEYS = {  # in Chromium, of each area and of each script
     "test_a_cell_of_a_table_with_folded_columns_is_changed_by_keys",
+    "test_a_device_is_moved_by_keys_alone",
     "test_a_failed_delivery_is_found_and_retried_until_it_is_sent",
     "test_a_form_is_proposed",
     "test_a_grid_is_filled_by_keys_alone",
@@ -40,6 +41,7 @@ JOURNEYS = {  # in Chromium, of each area and of each script
     "test_on_a_phone_the_menu_opens_and_rows_are_cards",
     "test_ports_are_paired_by_dragging_and_by_keys",
     "test_ports_are_selected_and_disabled_by_the_mouse",
+    "test_quick_search_narrows_the_list_while_typing",
     "test_selected_objects_are_changed_together_after_a_preview_and_undone",
     "test_the_navigation_and_the_counts_fold_and_stay_so",
     "test_the_palette_finds_a_device_and_opens_it",
@@ -57,7 +59,8 @@ EVERY_CASE = (  # where it runs all of them
     "tests/test_contract.py",
     "tests/web/test_contract_pages.py",
 )
-BOTH_SERVERS = (  # locks and plans, which differ most; and the contract, which divides its pairs itself
+BOTH_SERVERS = (  # locks, plans and notations, which differ most; and the contract, which divides its pairs itself
+    "tests/core/db/test_same_answers.py",
     "tests/core/write/test_concurrency.py",
     "tests/core/write/test_lock_order.py",
     "tests/core/write/test_lock_order_of_batches.py",
