@@ -14,6 +14,7 @@ from netinv_web.testing.validation import PageValidator
 
 ORIGIN = "http://localhost"
 SIGN_OUT = "/logout/"
+LONGEST_TEXT = 500  # characters of a page in the reason of a failure
 LINK = re.compile(r'<a\b[^>]*\shref="([^"]*)"')
 IDS = re.compile(r' id="([^"]+)"')
 FORM = re.compile(r"<form\b[^>]*>.*?</form>", re.DOTALL)
@@ -115,3 +116,16 @@ class Browser(webtest.TestApp):
             problems += [f"the icon {address} does not exist" for address in sorted(missing)]
             assert not problems, f"{req.path_qs}: {problems[:8]}"
         return page
+
+    def _check_status(self, status: Any, res: BrowserPage) -> None:
+        """Checks the status as WebTest does. The reason names the request, and has the words of a page, not its source.
+
+        :raises webtest.AppError: for another status
+        """
+        try:
+            super()._check_status(status, res)
+        except webtest.AppError as error:
+            reason = str(error).partition("\n")[0]
+            shown = res.words if res.content_type == "text/html" else res.body.decode(errors="replace")
+            text = f"{res.request.method} {res.request.path_qs}: {reason}: {shown[:LONGEST_TEXT]}"
+            raise webtest.AppError("%s", text) from None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import webtest
 
+from netinv_web.testing import Browser
 from netinv_web.testing.validation import PageValidator
 
 PAGE = "<!DOCTYPE html><html><head><title>x</title></head><body><h1>Sites</h1>{}</body></html>"
@@ -38,3 +40,10 @@ def test_faults_are_found_after_valid_pages_too(part: str, fault: str) -> None:
     validator = PageValidator()
     validator.faults(PAGE.format(ROW))
     assert fault in "; ".join(validator.faults(PAGE.format(ROW + part)))
+
+
+def test_another_status_is_told_with_the_request_and_the_words_of_the_page(browser: Browser) -> None:
+    with pytest.raises(webtest.AppError) as failure:
+        browser.get("/dcim/sites/?q=nowhere", status=403)
+    (line,) = str(failure.value).splitlines()
+    assert line.startswith("GET /dcim/sites/?q=nowhere: Bad response: 200 OK (not 403): ") and "<" not in line
