@@ -104,7 +104,7 @@ def assign(request: Request) -> Response:
     pickers.complete(request.uow, [control for way in ways for control in way.controls])
     offered = _offered_prefixes(request.uow, endpoint, item["id"]) if ways[0].name == "next" else []
     values = details.object_values(request, endpoint, item, "", cells)
-    return page(request, PAGE, values | {"ways": ways, "offered": offered}, status)
+    return page(request, PAGE, values | {"ways": ways, "offered": offered, "is_refused": status != 200}, status)
 
 
 def _ways(uow: UnitOfWork) -> list[AssignmentForm]:

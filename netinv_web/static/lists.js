@@ -76,9 +76,6 @@ function searched() {
 }
 
 document.addEventListener("click", (event) => {
-  for (const menu of document.querySelectorAll("details.dropdown[open]")) {
-    if (!menu.contains(event.target)) menu.open = false;
-  }
   const link = event.target.closest("#list a[href]");
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   if (link.origin !== location.origin || link.pathname !== location.pathname) return;
@@ -128,17 +125,15 @@ document.addEventListener("change", ({ target }) => {
 // -- keys: j and k move through the rows, x selects, Enter opens
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") {
-    const menu = document.querySelector("#list details.dropdown[open]");
-    if (menu) [menu.open] = [false, menu.querySelector("summary").focus()];
-  }
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.body.hasAttribute("data-no-shortcuts")) return;
   if (!list() || event.target.closest("input:not([type=checkbox]), select, textarea, [contenteditable], dialog")) return;
-  const all = rows(), current = all.findIndex((row) => row.hasAttribute("data-current"));
+  const all = rows(), marked = all.findIndex((row) => row.hasAttribute("data-current"));
+  const focused = all.indexOf(event.target.closest("tr[data-key]")), current = focused < 0 ? marked : focused;
   if (event.key === "j" || event.key === "k") {
     const next = all[Math.min(Math.max(current + (event.key === "j" ? 1 : -1), 0), all.length - 1)];
-    all[current]?.removeAttribute("data-current");
+    all[marked]?.removeAttribute("data-current");
     next?.setAttribute("data-current", "");
+    next?.querySelector("th a")?.focus({ preventScroll: true });
     next?.scrollIntoView({ block: "nearest" });
   } else if (event.key === "x") {
     all[current]?.querySelector('input[name="pk"]')?.click();

@@ -4,6 +4,7 @@ import "./neighbours.js";
 import "./palette.js";
 import "./keys.js";
 import "./fold.js";
+import "./menus.js";
 import "./lists.js";
 import "./api.js";
 

@@ -108,12 +108,24 @@ function build() {
   document.body.append(dialog);
 }
 
-export function openPalette() {
+// Without a text it shows what was typed last, to be typed over.
+export function openPalette(text = "") {
   if (!dialog) build();
   if (!dialog.open) dialog.showModal();
-  input.select();
+  if (text) input.value = text;
+  else input.select();
   typed();
 }
+
+const box = document.getElementById("search-box");
+function goOn(event) {
+  if (event.isComposing || !box.value) return;
+  openPalette(box.value);
+  box.value = "";
+}
+box?.addEventListener("click", () => openPalette(box.value));
+box?.addEventListener("input", goOn);
+box?.addEventListener("compositionend", goOn);
 
 const heading = document.querySelector("header.title[data-object] h1");
 if (heading) {

@@ -65,6 +65,24 @@ def test_a_port_is_connected_by_keys_alone(page: Any, demo_service: Service, pla
     assert demo_service.api.get(near.path)["cable"] is None
 
 
+COVERING = """() => {
+  const field = document.activeElement, { left, top, width, height } = field.getBoundingClientRect();
+  const above = document.elementFromPoint(left + Math.min(8, width / 2), top + height / 2);
+  return above && !field.contains(above) && !above.contains(field) ? `${field.name} ${above.className}` : "";
+}"""
+
+
+def test_no_focus_is_below_the_bar_of_buttons(page: Any, demo_service: Service, plant: Plant) -> None:
+    near, far = plant.end(), plant.ends("dcim.interface", 24)
+    page.goto(f"/dcim/cables/connect/?a={near.label}:{near.id}")
+    pick(page, named(demo_service, device_of(demo_service, far[0])))
+    covered = []
+    while page.evaluate("document.activeElement.name") != "status":
+        page.keyboard.press("Tab")
+        covered.append(page.evaluate(COVERING))
+    assert len(covered) > 4 and not any(covered)
+
+
 def panel_of(service: Service, plant: Plant, number: int) -> tuple[str, list[Any]]:
     """The name of a panel, and its rear ports."""
     device = plant.device()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Service
+from tests.support.chromium import path_with_ids
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
@@ -65,6 +66,50 @@ def test_rows_are_visited_selected_and_opened(page: Any) -> None:
     assert page.locator("tbody input:checked").count() == 1
     press(page, "Enter")
     heading(page, second)
+
+
+def test_the_visited_row_has_the_focus_wherever_it_was(page: Any) -> None:
+    page.goto("/dcim/sites/")
+    names = page.locator("tbody th a").all_inner_texts()
+    page.locator("#list summary", has_text="Filter").first.focus()
+    press(page, "j")
+    assert page.evaluate("document.activeElement.textContent") == names[0]
+    press(page, "Tab", "j")  # from another cell of the row
+    assert page.evaluate("document.activeElement.textContent") == names[1]
+    press(page, "Enter")
+    heading(page, names[1])
+
+
+@pytest.mark.parametrize(("path", "key"), [("/dcim/sites/", "f"), ("/dcim/sites/{dcim.site}/", ".")])
+def test_a_menu_closes_by_escape_and_when_the_focus_leaves_it(
+    page: Any, demo_service: Service, path: str, key: str
+) -> None:
+    page.goto(path_with_ids(demo_service, path))
+    menu = page.locator("details.dropdown[open]")
+    press(page, key)
+    menu.wait_for()
+    press(page, "Escape")
+    menu.wait_for(state="detached")
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+    press(page, "Enter")
+    menu.wait_for()
+    for _ in range(menu.locator("a, button, input, select").count() + 1):
+        press(page, "Tab")
+    menu.wait_for(state="detached")
+
+
+@pytest.mark.parametrize("way", ["click", "focus"])
+def test_what_is_typed_in_the_header_is_searched_while_it_is_typed(page: Any, demo_service: Service, way: str) -> None:
+    addresses = demo_service.api.get("/api/ipam/ip-addresses/", {"limit": 1})["results"]
+    text = addresses[0]["address"].partition("/")[0]
+    page.goto("/")
+    getattr(page.locator("header [role=search] input"), way)()
+    page.keyboard.type(text)
+    page.locator("[role=option]", has_text=text).first.wait_for()
+    assert page.locator("dialog.palette input[type=search]").input_value() == text
+    press(page, "Escape", "Escape")  # the first empties the input
+    page.locator("dialog.palette").wait_for(state="hidden")
+    assert page.evaluate("document.activeElement.id") == "search-box"
 
 
 def test_a_site_is_created_edited_and_deleted(page: Any, demo_service: Service) -> None:

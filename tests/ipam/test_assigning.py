@@ -49,9 +49,12 @@ def assigned(api: Api, port: End) -> list[str]:
 def test_the_next_free_address_takes_two_clicks(browser: Browser, api: Api, plant: Plant, port: End, vrf: Any) -> None:
     prefix = {"prefix": "10.50.0.0/29", "status": "active", "vrf": vrf["id"], "site": plant.site}
     prefix = api.post("/api/ipam/prefixes/", prefix)
-    page = browser.get(page_of(port)).click("Assign address")
+    page = browser.get(page_of(port))
+    assert page.html.select_one('[aria-keyshortcuts="i"]').text == "Assign address"
+    page = page.click("Assign address")
     button = page.html.find("button", value=prefix["id"])
     assert button.text == "10.50.0.0/29"
+    assert page.html.select("[autofocus]") == [page.html.select_one("button[name=prefix]")]
     answer = browser.post(page.request.path, {"_way": "next", "prefix": button["value"]})
     assert answer.headers["Location"] == page_of(port)
     assert assigned(api, port) == ["10.50.0.1/29"]

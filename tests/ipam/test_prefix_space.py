@@ -178,6 +178,7 @@ def test_the_next_prefix_of_a_length_is_allocated(browser: Browser, api: Api, vr
     page = browser.get(next(link for link in tree.links() if link.endswith("next-prefix/")))
     offered = {button["value"]: button.get_text() for button in page.html.select("button[name=prefix_length]")}
     assert (offered["24"], offered["17"]) == ("Allocate 10.70.1.0/24", "Allocate 10.70.128.0/17")
+    assert [button["value"] for button in page.html.select("[autofocus]")] == ["24"]
     path = f"/ipam/prefixes/{container}/next-prefix/"
     answer = browser.post(path, {"prefix_length": "24"}).follow()
     assert answer.form()["prefix"].value == "10.70.1.0/24" and "10.70.1.0/24 was allocated." in answer.words

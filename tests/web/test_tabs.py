@@ -40,6 +40,14 @@ def test_tabs_have_numbers_and_interfaces_come_first(browser: Browser, device: s
     assert tabs[:3] == ["Overview", "Interfaces 3", "Rear ports 1"]
 
 
+def test_tabs_are_opened_by_their_number_and_the_leading_action_by_a(browser: Browser, device: str) -> None:
+    page = browser.get(f"/dcim/devices/{device}/interfaces/")
+    tabs = page.html.select(".tabs > ul a")
+    assert [tab["aria-keyshortcuts"] for tab in tabs] == [str(place) for place in range(1, len(tabs) + 1)]
+    port = browser.get(page.html.select_one("#list tbody th a")["href"])
+    assert port.html.select_one('[aria-keyshortcuts="a"]').text.strip() == "Connect"
+
+
 def test_tabs_without_contents_are_in_one_menu(browser: Browser, device: str) -> None:
     page = browser.get(f"/dcim/devices/{device}/")
     assert "Front ports 0" in folded_tabs(page)
