@@ -121,6 +121,21 @@ def test_two_panels_with_48_ports_are_cabled_in_ten_actions(page: Any, demo_serv
     assert peers(demo_service, left) == [end.id for end in right]
 
 
+def test_the_focus_of_the_workbench_is_at_the_next_step(page: Any, demo_service: Service, plant: Plant) -> None:
+    (one, _), (two, _) = (panel_of(demo_service, plant, 4) for _ in range(2))
+    page.goto("/dcim/cabling/")
+    for side, name in (("left", one), ("right", two)):
+        page.wait_for_function(
+            "side => document.activeElement.closest('.picker')?.querySelector(`[name=_add_${side}]`)", arg=side
+        )
+        page.keyboard.type(name)
+        page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
+        page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.textContent === 'In order'")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Connect 4").wait_for()
+
+
 def test_ports_are_paired_by_dragging_and_by_keys(page: Any, demo_service: Service, plant: Plant) -> None:
     left, right = (plant.ends("dcim.interface", 4) for _ in range(2))
     hosts = [device_of(demo_service, ends[0]) for ends in (left, right)]

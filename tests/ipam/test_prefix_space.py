@@ -174,6 +174,7 @@ def test_the_number_of_statements_does_not_grow(service: Service, browser: Brows
 def test_the_next_prefix_of_a_length_is_allocated(browser: Browser, api: Api, vrf: str) -> None:
     container = prefix_of(api, vrf, "10.70.0.0/16", "container")
     prefix_of(api, vrf, "10.70.0.0/24")
+    assert whole(browser, container).html.select_one('[aria-keyshortcuts="n"]').text == "Of each length"
     tree = browser.get("/ipam/prefixes/tree/", {"vrf": vrf})
     page = browser.get(next(link for link in tree.links() if link.endswith("next-prefix/")))
     offered = {button["value"]: button.get_text() for button in page.html.select("button[name=prefix_length]")}
