@@ -1,4 +1,6 @@
-"""Arguments of GraphQL lists, split into query parameters of the resource and ``limit`` and ``offset``."""
+"""Arguments of GraphQL lists, split into query parameters of the resource and ``limit`` and ``offset``; the number of
+their values in a query.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,21 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from graphql import GraphQLError
+
 from netinv_core.errors import Invalid
 from netinv_core.read.listing import Parameters
+from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.types import Endpoint, UnitOfWork
+from netinv_extras import saved_filters
 
 SLICE_ARGUMENTS = ("limit", "offset")
+MAX_VALUES = 100_000  # 60,000 names take 0.6 s, and 90 fields with them took 19 s
+TOO_MANY_VALUES = f"The filters of this query have more than {MAX_VALUES} values, those of each field counted."
+TOO_MANY_TERMS = (
+    f"The filters of this query compare more than {MAX_TERMS} values one by one, those of each field counted. "
+    "Whole values, without a lookup, may be more."
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +34,32 @@ class NestedSlice:
 
 
 WHOLE = NestedSlice(None, 0)
+
+
+class FilterCounts:
+    """Numbers of values in the filters of a query, those of each field counted: fields may share one variable."""
+
+    def __init__(self, uow: UnitOfWork) -> None:
+        self._uow = uow
+        self._values = self._terms = 0
+
+    def add_values(self, parameters: Parameters) -> None:
+        """Counts the values of a field's filters.
+
+        :raises GraphQLError: above the limit
+        """
+        self._values += sum(len(values) for _, values in parameters)
+        if self._values > MAX_VALUES:
+            raise GraphQLError(TOO_MANY_VALUES)
+
+    def add_terms(self, endpoint: Endpoint, parameters: Parameters) -> None:
+        """Counts those values of a field's filters that are compared one by one; a field above the limit has an error.
+
+        :raises GraphQLError: when fields are above the limit together
+        """
+        self._terms += saved_filters.terms_of(self._uow, endpoint, dict(parameters))
+        if self._terms > MAX_TERMS:
+            raise GraphQLError(TOO_MANY_TERMS)
 
 
 def slice_of(arguments: Mapping[str, Any]) -> NestedSlice:

@@ -35,7 +35,7 @@ from netinv_core.read.listing import Parameters, Slice
 from netinv_core.read.plan import ReadPlan
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.graphql.answer_sizes import AnswerSizes
-from netinv_extras.graphql.arguments import WHOLE, NestedSlice, parameters_of, slice_of
+from netinv_extras.graphql.arguments import WHOLE, FilterCounts, NestedSlice, parameters_of, slice_of
 from netinv_extras.graphql.schema import GraphqlSchema
 from netinv_extras.graphql.types import (
     ForeignKeyMember,
@@ -83,6 +83,7 @@ class Executor:
         self.variables = variables
         self.max_objects = max_objects
         self.object_count = 0
+        self._filters = FilterCounts(uow)
         self.sizes = AnswerSizes(uow.registry)
         self.errors: list[GraphQLError] = []
         self._view_conditions: dict[str, Sequence[Any] | None] = {}
@@ -326,11 +327,13 @@ class Executor:
         """
         if not parameters and endpoint.label in self._view_conditions:
             return self._view_conditions[endpoint.label]
+        self._filters.add_values(parameters)
         conditions: Sequence[Any] | None
         try:
             conditions = listing.conditions_of(self.uow, endpoint, endpoint.table, parameters, "view")
         except Denied:
             conditions = None
+        self._filters.add_terms(endpoint, parameters)
         if not parameters:
             self._view_conditions[endpoint.label] = conditions
         return conditions

@@ -15,6 +15,7 @@ from netinv_core.errors import Invalid
 from netinv_core.read.lookups import MAX_TERMS
 from netinv_core.read.parameters import TOO_MANY, parse_parameters
 from netinv_core.types import Endpoint, Filter
+from netinv_extras.graphql.arguments import MAX_VALUES, TOO_MANY_TERMS, TOO_MANY_VALUES
 from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
 
@@ -113,6 +114,32 @@ def test_all_parameters_of_a_filter_count_together(api: Api) -> None:
     answer = api.send("POST", f"{SITES}query/", {"name__ic": half, "name": MANY, "slug__n": MANY, "slug__ic": half})
     assert (answer.status_int, answer.json) == (400, {"slug__ic": [TOO_MANY]})
     assert api.send("POST", f"{SITES}query/", {"name__ic": MANY[:-1], "name": MANY}, status=200).json["count"] == 0
+
+
+def of_query(name: str, count: int, inner: str = "sites({}:$n){{id}}") -> str:
+    """A GraphQL query whose variable is given to a filter of so many fields."""
+    fields = " ".join(f"a{number}: {inner.format(name)}" for number in range(count))
+    return f"query($n: [String]) {{ {fields} }}"
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "refusal"),
+    [
+        (of_query("name__ic", 3), MANY[: MAX_TERMS // 2], TOO_MANY_TERMS),
+        (of_query("name", 2), ["no such site"] * (MAX_VALUES // 2 + 1), TOO_MANY_VALUES),
+        (of_query("name__ic", 2, "regions {{ sites({}:$n) {{ id }} }}"), MANY[: MAX_TERMS // 2 + 1], TOO_MANY_TERMS),
+    ],
+)
+def test_filters_of_all_fields_of_a_query_count_together(
+    api: Api, make: Any, statements: Any, text: str, values: list[str], refusal: str
+) -> None:
+    make("/api/dcim/regions/")
+    with statements() as found:
+        answer = api.post("/api/graphql/", {"query": text, "variables": {"n": values}}, status=400)
+    assert [error["message"] for error in answer["errors"]] == [refusal]
+    assert most_likes(found) <= MAX_TERMS
+    few = {"query": text, "variables": {"n": values[: MAX_TERMS // 3]}}
+    assert "errors" not in api.post("/api/graphql/", few, status=200)
 
 
 @pytest.mark.night
