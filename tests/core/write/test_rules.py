@@ -280,21 +280,6 @@ def test_an_untagged_vlan_needs_a_mode(api: Api, make: Any, make_device: Any, ad
     assert api.patch(port["url"], {"mode": None, "untagged_vlan": None})["mode"] is None
 
 
-def test_machines_have_untagged_vlans_of_any_site(api: Api, make: Any, site: Any) -> None:
-    cluster = make("/api/virtualization/clusters/", type=make("/api/virtualization/cluster-types/")["id"])
-    machine, vlan = (
-        make(MACHINES, cluster=cluster["id"], status="active"),
-        make(VLANS, vid=7, status="active", site=site["id"]),
-    )
-    port = {"virtual_machine": machine["id"], "name": "e", "status": "active"}
-    found = api.post(MACHINE_INTERFACES, {**port, "mode": "access", "untagged_vlan": vlan["id"]})
-    assert found["untagged_vlan"]["id"] == vlan["id"]
-    words = f"VLAN {vlan['display']} must belong to the same site as the interface's parent virtual machine, or it must be global."
-    assert api.post(
-        MACHINE_INTERFACES, {**port, "name": "f", "mode": "tagged", "tagged_vlans": [vlan["id"]]}, status=400
-    ) == {"tagged_vlans": [words]}
-
-
 def test_a_termination_in_a_network_has_no_location(api: Api, make: Any, site: Any) -> None:
     provider = make("/api/circuits/providers/")
     network = make("/api/circuits/provider-networks/", provider=provider["id"])
