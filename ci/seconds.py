@@ -14,7 +14,7 @@ from ci.machine import REPOSITORY
 
 FILE = Path(__file__).with_suffix(".json")
 USUAL = 0.12  # seconds of a test of a module that is not in the file
-LEAST = 2.0  # seconds of all tests of a module that is
+LEAST = 2.0  # seconds of all tests of a module, from which on it is in the file
 LONGEST_SETUP = 1.0  # what takes longer is the setup of a fixture of the whole session
 
 

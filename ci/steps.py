@@ -134,7 +134,7 @@ ON_POSTGRESQL = (  # what the gate runs on PostgreSQL besides
     "tests/crash/test_crash.py",
 )
 LIBRARIES = [f".venv/{name}" for name in ("plugins", "packages", "ldap", "mcp", "provider")]
-COMPILED = Command(  # beside the others: else the two processes of each step compile the same modules
+COMPILED = Command(  # while mypy runs; otherwise both processes of each step compile the same modules
     "compiled", [sys.executable, "-m", "pytest", "-q", "--collect-only", "-m", "not repetition", "tests"]
 )
 GATED = "not any_database and not night and not repetition"

@@ -257,9 +257,6 @@ def groups_nest_within_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 rack_groups.rule(location_fits, changing=PLACE)
 
 
-OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") that does not include location "{here}".'
-
-
 NOT_BELOW = 'Location "{here}" is not descended from parent rack group "{group}" location "{there}".'
 rack_groups.rule(reads=[through("parent", "location_id"), below_locations(RackGroup)])(
     within_group(RackGroup, "parent", NOT_BELOW, named="location")
@@ -289,6 +286,7 @@ def groups_are_at_the_site_of_their_racks(uow: UnitOfWork, drafts: Sequence[Draf
 racks.rule(location_fits, changing=PLACE)
 
 
+OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") that does not include location "{here}".'
 racks.rule(reads=[through("group", "location_id"), below_locations(Rack)])(within_group(RackGroup, "group", OUTSIDE))
 
 

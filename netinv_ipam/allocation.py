@@ -127,8 +127,8 @@ def list_prefixes(request: Request) -> list[Row]:
 
 @documented("ipam.prefix", form="some", request_body=_NETWORK, no_content=allocating.NO_ROOM)
 def allocate_prefixes(request: Request) -> Any:
-    """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit. They are
-    longer than the prefix, which is there already.
+    """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit. A length
+    is greater than that of the prefix: the network of its own length is the prefix.
     """
     uow, endpoint, row = _open(request, "ipam.prefix")
     items, single = allocating.requested(request)

@@ -48,7 +48,7 @@ def dump(value: Any, check: Callable[[int, int], None] = lambda size, values: No
 
 
 class _WrittenDocument:
-    """Bytes of a document: complete lines in ``_pieces``, and the last ones in ``_lines``."""
+    """Bytes of a document: complete lines in ``_pieces``, and the last ones in ``_lines``. Each value has a line."""
 
     def __init__(self, check: Callable[[int, int], None]) -> None:
         self._check = check
@@ -158,7 +158,7 @@ def _text(text: str) -> str:
     """A text, in double quotes if a parser may take it for anything else."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
-    quoted = orjson.dumps(text).decode()  # YAML has the escapes of JSON, and those of Python
+    quoted = orjson.dumps(text).decode()  # YAML has the escapes of JSON, and \x, \u and \U
     if quoted.isprintable():
         return quoted
     return quoted.encode("ascii", "backslashreplace").decode().replace("\x7f", "\\x7f")

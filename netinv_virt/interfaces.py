@@ -141,8 +141,7 @@ def interfaces_stand_on_others_of_their_machine(uow: UnitOfWork, drafts: Sequenc
     changed = [draft for draft in drafts if draft.changed("virtual_machine_id", *[f"{name}_id" for name in WAYS])]
     keys = [draft[f"{name}_id"] for draft in changed for name in WAYS]
     targets = listing.rows_of(uow, VMInterface, keys, locked=True)
-    apart = [row for row in targets.values() if any(row.virtual_machine_id != d["virtual_machine_id"] for d in changed)]
-    machines = listing.rows_of(uow, VirtualMachine, [row.virtual_machine_id for row in apart])
+    apart = []
     for draft in changed:
         for name, (title, self_reference) in WAYS.items():
             target = targets.get(draft[f"{name}_id"])
@@ -151,9 +150,12 @@ def interfaces_stand_on_others_of_their_machine(uow: UnitOfWork, drafts: Sequenc
             if target.id == draft.id:
                 draft.reject(name, self_reference)
             elif target.virtual_machine_id != draft["virtual_machine_id"]:
-                machine = machines[target.virtual_machine_id].name
-                message = f"The selected {title} ({target.name}) belongs to a different virtual machine ({machine})."
-                draft.reject(name, message)
+                apart.append((draft, name, title, target))
+    machines = listing.rows_of(uow, VirtualMachine, [target.virtual_machine_id for *_, target in apart])
+    for draft, name, title, target in apart:
+        machine = machines[target.virtual_machine_id].name
+        message = f"The selected {title} ({target.name}) belongs to a different virtual machine ({machine})."
+        draft.reject(name, message)
 
 
 interfaces.rule(without_cycles(VMInterface, *WAYS))

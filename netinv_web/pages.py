@@ -87,7 +87,8 @@ def add_netinv_page(
 
 def _finished_page(view: Any) -> Any:
     """View decorator that adds the headers of a page, and answers 304 to a browser that has this very page. OPTIONS,
-    which pages do not have, is answered 405. For views HEAD is GET: what is no GET is the form for many.
+    which pages do not have, is answered 405. Views get HEAD as GET, as many
+    take any other method for a submitted form.
     """
 
     def wrapper(context: Any, request: Request) -> Response:

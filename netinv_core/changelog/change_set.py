@@ -101,7 +101,7 @@ class ChangeSet:
 
     def __init__(self) -> None:
         self._changes: dict[tuple[str, Any], types.Change] = {}
-        self._unread: Counter[types.Endpoint] = Counter()
+        self._updated_in_bulk: Counter[types.Endpoint] = Counter()
 
     def add(self, change: types.Change) -> None:
         """Adds a change.
@@ -125,9 +125,9 @@ class ChangeSet:
         return list(self._changes.values())
 
     @property
-    def unread(self) -> dict[types.Endpoint, int]:
-        """The numbers of rows that were updated without being read, and get no change records, by endpoint."""
-        return self._unread
+    def updated_in_bulk(self) -> dict[types.Endpoint, int]:
+        """The numbers of rows that an UPDATE of many has changed without change records, by endpoint."""
+        return self._updated_in_bulk
 
     def keys_of(self, endpoint: Endpoint) -> set[Any]:
         """The ids of the changed objects of an endpoint."""
@@ -136,13 +136,13 @@ class ChangeSet:
     def clear(self) -> None:
         """Removes all changes."""
         self._changes.clear()
-        self._unread.clear()
+        self._updated_in_bulk.clear()
 
     def merge(self, later: types.ChangeSet) -> None:
         """Adds the changes of another change set, which are later than these."""
         for change in later.pending:
             self.add(change)
-        self._unread.update(later.unread)
+        self._updated_in_bulk.update(later.updated_in_bulk)
 
     def check(self, uow: UnitOfWork) -> None:
         """Has the guards of packages look at the changes that they have not seen.

@@ -58,15 +58,15 @@ class _DeletionWalk:
     """State of one deletion.
 
     ``deleting`` holds the rows to delete, by label in the order of discovery; ``clearing`` the foreign keys to set to
-    null, as (endpoint, column, rows), and ``clearing_unread`` those of rows that are not read, as (endpoint, column,
-    ids of parents); ``protecting`` the endpoints of the objects that protect, by label and id.
+    null, as (endpoint, column, rows), and ``clearing_in_bulk`` those of rows that are not read, as (endpoint,
+    column, ids of parents); ``protecting`` the endpoints of the objects that protect, by label and id.
     ``parents`` has the label and the ids of the rows because of which a row was found, by label and id.
     """
 
     deleting: dict[str, Rows]
     clearing: list[tuple[Endpoint, str, Rows]]
     protecting: dict[tuple[str, Any], Endpoint]
-    clearing_unread: list[tuple[Endpoint, str, list[Any]]] = dataclasses.field(default_factory=list)
+    clearing_in_bulk: list[tuple[Endpoint, str, list[Any]]] = dataclasses.field(default_factory=list)
     parents: dict[tuple[str, Any], list[tuple[str, Any]]] = dataclasses.field(default_factory=dict)
 
     def found(self, child: Endpoint, children: Rows, attribute: str, parent: Endpoint) -> None:
@@ -144,10 +144,10 @@ def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _DeletionWalk
     """Adds everything that refers to the rows to the walk; recursive along cascades."""
     keys = list(rows)
     for child, attribute, policy in endpoint.incoming_foreign_keys:
-        if policy == APP_HANDLED or (policy == CASCADE and _is_unread(child)):
+        if policy == APP_HANDLED or (policy == CASCADE and _follows_in_bulk(child)):
             continue
-        if policy == SET_NULL and _is_unread(child):
-            walk.clearing_unread.append((child, attribute, keys))
+        if policy == SET_NULL and _follows_in_bulk(child):
+            walk.clearing_in_bulk.append((child, attribute, keys))
             continue
         children = walk.without_deleting(child, _referring(uow, child, attribute, keys))
         if not children:
@@ -175,9 +175,9 @@ def _delete_along(uow: UnitOfWork, child: Endpoint, children: Rows, walk: _Delet
     _follow(uow, child, children, walk)
 
 
-def _is_unread(endpoint: Endpoint) -> bool:
-    """True for models without writes and change records, such as change records themselves: their rows are deleted with
-    their parents, or their foreign keys set to null, without being read.
+def _follows_in_bulk(endpoint: Endpoint) -> bool:
+    """True for models without writes and change records, such as change records themselves. When what their rows refer
+    to is deleted, one DELETE or UPDATE follows; the rows are not read.
 
     Rows that refer to deleted ones in turn are deleted by the database (``ON DELETE CASCADE``).
     """
@@ -276,13 +276,13 @@ def _clear(uow: UnitOfWork, walk: _DeletionWalk) -> None:
     """Sets the foreign keys to null whose policy is SET_NULL, with change records."""
     for child, attribute, rows in walk.clearing:
         system_update(uow, child, {key: {attribute: None} for key in walk.without_deleting(child, rows)})
-    for child, attribute, keys in walk.clearing_unread:
-        count = uow.execute(_clear_unread(child, attribute), {"keys": keys}).rowcount
-        uow.change_set.unread[child] = uow.change_set.unread.get(child, 0) + count
+    for child, attribute, keys in walk.clearing_in_bulk:
+        count = uow.execute(_clear_in_bulk(child, attribute), {"keys": keys}).rowcount
+        uow.change_set.updated_in_bulk[child] = uow.change_set.updated_in_bulk.get(child, 0) + count
 
 
 @cached_in_registry
-def _clear_unread(child: Endpoint, attribute: str) -> sa.Update:
+def _clear_in_bulk(child: Endpoint, attribute: str) -> sa.Update:
     """UPDATE that sets a foreign key with one of the values ``keys`` to null."""
     clause = in_parameter(child.registry.dialect, child.table.c[attribute])
     return sa.update(child.table).where(clause).values({attribute: None})
@@ -324,7 +324,7 @@ def _delete_unrecorded(uow: UnitOfWork, endpoint: Endpoint, rows: Rows) -> None:
     for field in endpoint.fields.values():
         field.discard(uow, list(rows.values()))
     for child, attribute, policy in endpoint.incoming_foreign_keys:
-        if policy == CASCADE and _is_unread(child):
+        if policy == CASCADE and _follows_in_bulk(child):
             bulk_delete(uow, child.table, attribute, keys)
 
 

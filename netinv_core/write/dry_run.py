@@ -82,7 +82,7 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
     # Changed and deleted objects are visible as they are without the changes.
     visible |= visible_changes(uow, [change for change in changes if change.action != CREATE])
     preview.counts = {
-        "changes": len(changes) + sum(change_set.unread.values()),
+        "changes": len(changes) + sum(change_set.updated_in_bulk.values()),
         **{name: entry.count for name, entry in effects.items()},
     }
     listed = [change for change in changes if name_of(change) in visible]
@@ -91,7 +91,7 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
     whole = {endpoint for endpoint in {change.endpoint for change in others} if permissions.all_granted(uow, endpoint)}
     counted = [*listed[MAX_LISTED:], *(change for change in others if change.endpoint in whole)]
     preview.unlisted.update((change.action, change.endpoint.label) for change in counted)
-    for endpoint, count in change_set.unread.items():
+    for endpoint, count in change_set.updated_in_bulk.items():
         if permissions.all_granted(uow, endpoint):
             preview.unlisted[UPDATE, endpoint.label] += count
     for name, entry in effects.items():

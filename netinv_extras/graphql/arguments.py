@@ -44,7 +44,7 @@ class FilterCounts:
         self._values = self._terms = 0
 
     def add_values(self, parameters: Parameters) -> None:
-        """Counts the values of a field's filters.
+        """Counts the values of a field's filters, before they are read.
 
         :raises GraphQLError: above the limit
         """
@@ -53,9 +53,10 @@ class FilterCounts:
             raise GraphQLError(TOO_MANY_VALUES)
 
     def add_terms(self, endpoint: Endpoint, parameters: Parameters) -> None:
-        """Counts those values of a field's filters that are compared one by one; a field above the limit has an error.
+        """Counts those values of a field's filters that are compared one by one. It follows the conditions of that
+        field, which are an error of the field when it is above the limit by itself.
 
-        :raises GraphQLError: when fields are above the limit together
+        :raises GraphQLError: above the limit
         """
         self._terms += saved_filters.terms_of(self._uow, endpoint, dict(parameters))
         if self._terms > MAX_TERMS:

@@ -166,7 +166,9 @@ def _group(
     *,
     deleted: bool,
 ) -> Affected:
-    """The objects of a model: what becomes of those whose references are cleared, and a link to their list."""
+    """The objects of a model: what becomes of those whose references are cleared, and a link to their list. Where
+    changes are only counted, all references of the model may be the cleared ones.
+    """
     changed = {name for change in changes for name in change["fields"]}
     links = [
         incoming

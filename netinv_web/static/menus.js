@@ -10,5 +10,8 @@ document.addEventListener("click", leave);
 document.addEventListener("focusin", leave);
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || event.defaultPrevented || event.target.closest("dialog")) return;
-  for (const menu of opened()) [menu.open] = [false, menu.querySelector("summary").focus()];
+  for (const menu of opened()) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
 });

@@ -117,15 +117,16 @@ export function openPalette(text = "") {
   typed();
 }
 
+// The search of the header: what is typed there goes on in the palette.
 const box = document.getElementById("search-box");
-function goOn(event) {
+function openTyped(event) {
   if (event.isComposing || !box.value) return;
   openPalette(box.value);
   box.value = "";
 }
 box?.addEventListener("click", () => openPalette(box.value));
-box?.addEventListener("input", goOn);
-box?.addEventListener("compositionend", goOn);
+box?.addEventListener("input", openTyped);
+box?.addEventListener("compositionend", openTyped);
 
 const heading = document.querySelector("header.title[data-object] h1");
 if (heading) {

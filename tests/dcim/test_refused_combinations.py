@@ -1,4 +1,4 @@
-"""What rules of sites, locations, racks, devices and their ports refuse, each by the field that is at fault."""
+"""Refusals by rules of sites, locations, racks, devices and their ports: the field of the error, and its message."""
 
 from __future__ import annotations
 

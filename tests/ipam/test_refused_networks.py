@@ -1,4 +1,4 @@
-"""What rules of VLANs, networks, addresses and services refuse, each by the field that is at fault."""
+"""Refusals by rules of VLANs, networks, addresses and services: the field of the error, and its message."""
 
 from __future__ import annotations
 

@@ -86,8 +86,9 @@ def parts_of(items: Sequence[pytest.Item], count: int) -> list[list[pytest.Item]
 
 
 def _seconds(item: pytest.Item, usual: Mapping[str, float]) -> float:
-    at_least = (seconds for mark, seconds in SECONDS.items() if item.get_closest_marker(mark))
-    return max(usual.get(item.nodeid.partition("::")[0], USUAL), *at_least, 0.0)
+    """The seconds that a test takes, by its module and its marks."""
+    at_least = [seconds for mark, seconds in SECONDS.items() if item.get_closest_marker(mark)]
+    return max([usual.get(item.nodeid.partition("::")[0], USUAL), *at_least])
 
 
 def _shuffle(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -42,18 +42,18 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// The focus begins at the first side without a device, then at the pairing in order.
-function begin() {
+// The next step is the first side without a device, then the pairing in order.
+function focusNextStep() {
   if (!form() || document.activeElement !== document.body || form().querySelector('[role="alert"]')) return;
   const empty = ["left", "right"].find((side) => !form().elements[side]);
   const adding = form().querySelector(`.picker:has([name="_add_${empty}"]) [role=combobox]`);
   (adding ?? form().querySelector('[name="_pairing"][value="order"]'))?.focus();
 }
 
-addEventListener("load", begin); // pickers are there by then
+addEventListener("load", focusNextStep); // pickers are there by then
 new MutationObserver(() => {
   if (!form()) return;
-  if (next === undefined) return begin();
+  if (next === undefined) return focusNextStep();
   const all = radios("left"), to = all[Math.min(next, all.length - 1)];
   next = undefined;
   to?.focus();

@@ -1,4 +1,6 @@
-"""What databases spell differently, by example: all of them give the same answers. The gate runs it on each."""
+"""Patterns, blanks, letter case, order and time, which databases treat differently: each of them answers alike. The gate
+runs this module on all of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Rules that like models share: what one of them refuses, its twin refuses too."""
+"""Rules that similar models share, by example: interfaces of devices and of VMs, racks and VLANs in groups, parts of
+devices.
+"""
 
 from __future__ import annotations
 
