@@ -22,6 +22,7 @@ from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, VM_INTERFACE, IPAddress
 from netinv_ipam.free_space import free_addresses
 from netinv_ipam.prefix_locks import locked
 from netinv_ipam.prefixes import Prefix
+from netinv_ipam.taken_space import container_statuses
 from netinv_web import notices
 from netinv_web.extensions import Panel
 from netinv_web.forms import pickers
@@ -102,7 +103,7 @@ def assign(request: Request) -> Response:
             status = INVALID
             request.tm.doom()
     pickers.complete(request.uow, [control for way in ways for control in way.controls])
-    offered = _offered_prefixes(request.uow, endpoint, item["id"]) if ways[0].name == "next" else []
+    offered = _offered_addresses(request.uow, endpoint, item["id"]) if ways[0].name == "next" else []
     values = details.object_values(request, endpoint, item, "", cells)
     return page(request, PAGE, values | {"ways": ways, "offered": offered, "is_refused": status != 200}, status)
 
@@ -191,8 +192,19 @@ def _chosen(uow: UnitOfWork, control: Control, name: str) -> Any:
     return keys[0]
 
 
-def _offered_prefixes(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[tuple[str, str]]:
-    """Ids and names of prefixes at the site of the interface, the longest first: networks of hosts, not containers."""
+@dataclasses.dataclass(frozen=True)
+class OfferedAddress:
+    """The next free address of a prefix, with the representation of the prefix."""
+
+    address: str
+    prefix: Row
+
+
+def _offered_addresses(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[OfferedAddress]:
+    """The next free addresses of prefixes at the site of the interface that are networks of hosts, not containers.
+
+    At most :data:`MAX_OFFERED` prefixes are read, the longest of those at one address first; full ones are left out.
+    """
     path = SITES[endpoint.label]
     plan = custom_plan(endpoint, ("site of interface",), lambda plan, place: plan.read(place, path))
     found = plan.fetch(uow, [key])
@@ -201,10 +213,15 @@ def _offered_prefixes(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[tup
         return []
     prefixes, table = uow.registry[PREFIX], table_of(Prefix)
     limits = permissions.visible(uow, prefixes, table)
-    statement = sa.select(table.c.id, table.c.prefix).where(table.c.site_id == site, *limits)
-    hosts = statement.where(table.c.prefix_length.between(16, 30) | (table.c.prefix_length == 64))
-    ordered = hosts.order_by(table.c.ip_version, table.c.network, table.c.prefix_length.desc()).limit(MAX_OFFERED)
-    return [(str(key), str(prefix)) for key, prefix in uow.execute(ordered).tuples()]
+    of_hosts = table.c.prefix_length.between(16, 30) | (table.c.prefix_length == 64)
+    statement = sa.select(table).where(table.c.site_id == site, of_hosts, *limits)
+    if containers := container_statuses(uow):
+        statement = statement.where(table.c.status_id.is_(None) | table.c.status_id.not_in(containers))
+    ordered = statement.order_by(table.c.ip_version, table.c.network, table.c.prefix_length.desc()).limit(MAX_OFFERED)
+    rows = {row["id"]: row for row in uow.execute(ordered).mappings()}
+    first = {row_key: next(free_addresses(uow, row), None) for row_key, row in rows.items()}
+    free = {row_key: address for row_key, address in first.items() if address is not None}
+    return [OfferedAddress(free[item["id"]], item) for item in plan_of(prefixes).represent(uow, list(free))]
 
 
 def includeme(config: Any) -> None:

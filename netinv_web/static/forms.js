@@ -1,4 +1,4 @@
-// Forms: focus on errors, slugs from names, colours, pasted images, and forms that are sent again after the sign-in.
+// Forms: focus on errors or the first field, slugs from names, colours, pasted images, and forms that are sent again after the sign-in.
 import { MOUNT } from "./mount.js";
 // The slug of a name as the service makes it. It is blank for letters of other scripts, which only the service transliterates.
 export const slug = (text, joint = "-") => {
@@ -8,6 +8,12 @@ export const slug = (text, joint = "-") => {
 };
 
 document.querySelector("[data-focus]")?.focus();
+addEventListener("load", () => { // pickers are there by then
+  if (document.activeElement !== document.body || matchMedia("(pointer: coarse)").matches) return; // no keyboard pops up
+  const form = document.querySelector("form[data-form]"), named = form?.elements[location.hash.slice(1)];
+  const first = form?.querySelector("fieldset :is(input:not([type=hidden]), select, textarea):not(:disabled)"), field = named ?? first;
+  (field?.closest("[data-picker]")?.querySelector("[role=combobox]") ?? field)?.focus();
+});
 document.querySelector("form[data-send-again]")?.requestSubmit();
 
 document.addEventListener("input", ({ target }) => {

@@ -83,6 +83,19 @@ def test_no_focus_is_below_the_bar_of_buttons(page: Any, demo_service: Service, 
     assert len(covered) > 4 and not any(covered)
 
 
+PLACE = """() => [...document.querySelectorAll('.ports')].filter(list => list.scrollHeight > list.clientHeight).map(list => {
+  const box = list.getBoundingClientRect(), line = list.querySelector(':checked').closest('label').getBoundingClientRect();
+  return Math.abs((line.top + line.bottom) / 2 - (box.top + box.bottom) / 2);
+})"""
+
+
+def test_a_chosen_port_is_in_the_middle_of_its_list(page: Any, demo_service: Service, plant: Plant) -> None:
+    ports = plant.ends("dcim.interface", 48)
+    page.goto(f"/dcim/cables/connect/?a={ports[24].label}:{ports[24].id}")
+    page.wait_for_function(f"() => ({PLACE})().every(pixels => pixels < 2)")
+    assert len(page.evaluate(PLACE)) == 1 and page.evaluate("scrollY") == 0
+
+
 def panel_of(service: Service, plant: Plant, number: int) -> tuple[str, list[Any]]:
     """The name of a panel, and its rear ports."""
     device = plant.device()
@@ -133,7 +146,9 @@ def test_the_focus_of_the_workbench_is_at_the_next_step(page: Any, demo_service:
         page.keyboard.press("Enter")
     page.wait_for_function("() => document.activeElement.textContent === 'In order'")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Connect 4").wait_for()
+    page.wait_for_function("() => document.activeElement.textContent === 'Connect 4'")
+    page.keyboard.press("Enter")
+    page.locator("[data-notice]", has_text="4 cables were created.").wait_for()
 
 
 def test_ports_are_paired_by_dragging_and_by_keys(page: Any, demo_service: Service, plant: Plant) -> None:

@@ -53,7 +53,9 @@ def test_the_next_free_address_takes_two_clicks(browser: Browser, api: Api, plan
     assert page.html.select_one('[aria-keyshortcuts="i"]').text == "Assign address"
     page = page.click("Assign address")
     button = page.html.find("button", value=prefix["id"])
-    assert button.text == "10.50.0.0/29"
+    assert button.text == "10.50.0.1/29"
+    cells = [cell.text for cell in button.find_parent("tr").select("td")]
+    assert cells == ["10.50.0.0/29", vrf["name"], "–", "–", ""]
     assert page.html.select("[autofocus]") == [page.html.select_one("button[name=prefix]")]
     answer = browser.post(page.request.path, {"_way": "next", "prefix": button["value"]})
     assert answer.headers["Location"] == page_of(port)
@@ -113,6 +115,19 @@ def test_a_full_prefix_says_so(browser: Browser, api: Api, plant: Plant, port: E
     assign(browser, port, _way="next", prefix=prefix["id"])
     page = assign(browser, port, 422, _way="next", prefix=prefix["id"])
     assert "No address" in page.html.select_one("#error-prefix").text
+
+
+def test_full_prefixes_and_containers_are_not_offered(
+    browser: Browser, api: Api, plant: Plant, port: End, vrf: Any
+) -> None:
+    common = {"vrf": vrf["id"], "site": plant.site}
+    full = api.post("/api/ipam/prefixes/", {"prefix": "10.57.0.0/30", "status": "active", **common})["id"]
+    api.post("/api/ipam/prefixes/", {"prefix": "10.57.0.0/16", "status": "container", **common})
+    page = browser.get(f"{page_of(port)}assign-address/")
+    assert [button["value"] for button in page.html.select("button[name=prefix]")] == [full]
+    for _ in range(2):
+        assign(browser, port, _way="next", prefix=full)
+    assert not browser.get(page.request.path).html.select("button[name=prefix]")
 
 
 def test_interfaces_of_virtual_machines_have_addresses_too(

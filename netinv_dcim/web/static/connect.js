@@ -25,8 +25,18 @@ function focus() {
   chosen?.focus();
 }
 
-new MutationObserver(() => {
-  for (const chosen of form()?.querySelectorAll(".ports :checked") ?? []) chosen.closest("label").scrollIntoView({ block: "nearest" });
+// Chosen ports are in the middle of their lists; the page itself does not move.
+function showChosen() {
+  for (const chosen of form()?.querySelectorAll(".ports :checked") ?? []) {
+    const list = chosen.closest(".ports"), line = chosen.closest("label");
+    list.scrollTop += line.getBoundingClientRect().top - list.getBoundingClientRect().top - (list.clientHeight - line.offsetHeight) / 2;
+  }
+}
+
+function show() {
   focus();
-}).observe(document.getElementById("content"), { childList: true });
-addEventListener("load", focus); // pickers are there by then
+  showChosen();
+}
+
+new MutationObserver(show).observe(document.getElementById("content"), { childList: true });
+addEventListener("load", show); // pickers are there by then

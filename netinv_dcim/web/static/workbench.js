@@ -42,9 +42,12 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// The next step is the first side without a device, then the pairing in order.
+// The next step is the first side without a device, then the pairing in order. After a pairing of all it is *Connect*.
 function focusNextStep() {
-  if (!form() || document.activeElement !== document.body || form().querySelector('[role="alert"]')) return;
+  if (!form() || form().querySelector('[role="alert"]')) return;
+  const connect = form().querySelector(".form-actions button.primary:enabled");
+  if (connect && document.activeElement.name === "_pairing") return connect.focus();
+  if (document.activeElement !== document.body) return;
   const empty = ["left", "right"].find((side) => !form().elements[side]);
   const adding = form().querySelector(`.picker:has([name="_add_${empty}"]) [role=combobox]`);
   (adding ?? form().querySelector('[name="_pairing"][value="order"]'))?.focus();
