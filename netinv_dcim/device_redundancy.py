@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.models.base import Primary
@@ -22,6 +24,7 @@ from netinv_core.models.columns import (
 from netinv_core.read.filters import one_of
 from netinv_core.resource import Resource
 from netinv_core.types import Draft, UnitOfWork
+from netinv_core.write.system_update import system_update
 from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 
@@ -56,12 +59,17 @@ device_redundancy_groups = Resource(
 GROUP_COLUMNS = ("device_redundancy_group_priority", "device_redundancy_group_id")
 
 
-def priorities_are_within_a_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a priority of a device without a redundancy group.
+@device_redundancy_groups.before_delete
+def priorities_end_with_their_group(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    """Clears the priorities of the devices of deleted groups."""
+    devices = uow.registry["dcim.device"]  # by label: devices import this module
+    table, keys = devices.table, [row["id"] for row in rows]
+    members = uow.execute(sa.select(table.c.id).where(table.c.device_redundancy_group_id.in_(keys))).scalars()
+    system_update(uow, devices, {key: {"device_redundancy_group_priority": None} for key in members})
 
-    Deleting a group leaves the priorities of its devices. They are rejected only when one of :data:`GROUP_COLUMNS` is
-    changed.
-    """
+
+def priorities_are_within_a_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a priority of a device without a redundancy group, when one of :data:`GROUP_COLUMNS` changes."""
     for draft in drafts:
         if draft["device_redundancy_group_priority"] is not None and draft["device_redundancy_group_id"] is None:
             draft.reject("device_redundancy_group_priority", UNGROUPED)

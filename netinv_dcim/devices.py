@@ -356,8 +356,8 @@ def masters_stay_in_their_chassis(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
     ]
     rows = listing.rows_of(uow, VirtualChassis, [draft.before["virtual_chassis_id"] for draft in leaving], locked=True)
     for draft in leaving:
-        chassis = rows[draft.before["virtual_chassis_id"]]
-        if chassis.master_id == draft.id:
+        chassis = rows.get(draft.before["virtual_chassis_id"])
+        if chassis is not None and chassis.master_id == draft.id:  # deleted chassis let their members go
             draft.reject(
                 "virtual_chassis", f"The master device for the virtual chassis ({chassis.name}) may not be removed"
             )

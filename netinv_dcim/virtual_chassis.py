@@ -8,7 +8,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.auth import permissions
 from netinv_core.db.engine import lock_parents
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Ref, foreign_key, required_text, text
@@ -17,7 +16,6 @@ from netinv_core.read.filters import related, tree_pair
 from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource
 from netinv_core.types import Draft, Endpoint, UnitOfWork
-from netinv_core.write.delete import in_use
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.system_update import system_update
 
@@ -96,24 +94,8 @@ def the_master_of_a_new_chassis_joins_it(uow: UnitOfWork, drafts: Sequence[Draft
 
 @virtual_chassis.before_delete
 def members_of_a_chassis_are_let_go(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
-    """Clears position and priority of the members of a deleted virtual chassis.
-
-    :raises Conflict: if a LAG has interfaces of several members; names those that the user may view
-    """
-    keys = {row["id"] for row in rows}
-    interface = uow.registry["dcim.interface"]
-    device, port = _devices(uow).table, interface.table
-    visible = sa.and_(sa.true(), *permissions.visible(uow, interface, port))
-    lag_device, lag = device.alias(), port.alias()
-    crossing = sa.select(port.c.id, port.c.name, visible.label("visible")).join_from(
-        device, port, port.c.device_id == device.c.id
-    )
-    crossing = (
-        crossing.join(lag, lag.c.id == port.c.lag_id)
-        .join(lag_device, lag_device.c.id == lag.c.device_id)
-        .where(device.c.id != lag_device.c.id)
-    )
-    if ports := uow.execute(crossing.where(device.c.virtual_chassis_id.in_(list(keys)))).all():
-        raise in_use([(row.id, row.name) for row in ports if row.visible], len(ports))
-    members = uow.execute(sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(list(keys)))).scalars()
+    """Clears position and priority of the members of a deleted virtual chassis."""
+    device = _devices(uow).table
+    keys = [row["id"] for row in rows]
+    members = uow.execute(sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(keys))).scalars()
     system_update(uow, _devices(uow), {key: {"vc_position": None, "vc_priority": None} for key in members})

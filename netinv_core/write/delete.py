@@ -27,7 +27,7 @@ from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.write import memberships, offered, read_back, save, strict_bodies, trees
+from netinv_core.write import cleared_references, memberships, offered, read_back, save, strict_bodies, trees
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.system_update import system_update
@@ -109,7 +109,7 @@ def delete(
     :raises Denied: without permission, and where the resource does not offer it
     :raises NotFound: for a single object that does not exist
     :raises Invalid: for an id that is missing, unknown or listed twice, or a member that nothing reads
-    :raises Conflict: naming the objects that protect them
+    :raises Conflict: naming the objects that protect them, or that would break a rule without them
     """
     permissions.check(uow, endpoint, "delete")
     offered.check(uow, endpoint, "delete")
@@ -134,9 +134,10 @@ def delete(
     for label, deleting in walk.deleting.items():
         for before_delete in uow.registry[label].resource.before_delete_functions:
             before_delete(uow, list(deleting.values()))
-    _clear(uow, walk)
+    cleared = _clear(uow, walk)
     _remove(uow, walk, before, lists)
     uow.deleting = {}
+    cleared_references.check(uow, cleared)
     memberships.record_owners(uow, shrinking)
 
 
@@ -272,13 +273,18 @@ def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any
     return dict(uow.execute(statement, {"keys": list(keys)}).tuples().all())
 
 
-def _clear(uow: UnitOfWork, walk: _DeletionWalk) -> None:
-    """Sets the foreign keys to null whose policy is SET_NULL, with change records."""
+def _clear(uow: UnitOfWork, walk: _DeletionWalk) -> dict[Endpoint, dict[Any, dict[str, Any]]]:
+    """Sets the foreign keys to null whose policy is SET_NULL, with change records; returns the former values."""
+    former: dict[Endpoint, dict[Any, dict[str, Any]]] = {}
     for child, attribute, rows in walk.clearing:
-        system_update(uow, child, {key: {attribute: None} for key in walk.without_deleting(child, rows)})
+        remaining = walk.without_deleting(child, rows)
+        system_update(uow, child, {key: {attribute: None} for key in remaining})
+        for key, row in remaining.items():
+            former.setdefault(child, {}).setdefault(key, {})[attribute] = row[attribute]
     for child, attribute, keys in walk.clearing_in_bulk:
         count = uow.execute(_clear_in_bulk(child, attribute), {"keys": keys}).rowcount
         uow.change_set.updated_in_bulk[child] = uow.change_set.updated_in_bulk.get(child, 0) + count
+    return former
 
 
 @cached_in_registry

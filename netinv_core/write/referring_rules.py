@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
+from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read.plans import plan_of
@@ -29,6 +30,7 @@ from netinv_core.write.reading_rules import ReadingRule as ReadingRule
 if TYPE_CHECKING:
     from netinv_core.types import Change, Endpoint, Registry, UnitOfWork
 
+MOST_NAMED = 10  # objects in the message of a refusal
 HIDDEN = "Another object that refers to this one would break a rule."
 
 
@@ -206,15 +208,14 @@ def _run(uow: UnitOfWork, endpoint: Endpoint, rule: ReadingRule, causes: Causes)
     broken = {draft.id: draft for draft in referring if draft.errors}
     if not broken:
         return
-    names = _names(uow, endpoint, broken)
+    names = names_of(uow, endpoint, broken)
     for key, draft in broken.items():
         on, column = causes[key]
         field = column.removesuffix("_id")
         field = field if field in on.endpoint.writable else ALL
         messages = [message for texts in draft.errors.values() for message in texts]
-        title = endpoint.title[:1].upper() + endpoint.title[1:]
-        text = [f"{title} {names[key]}: {message}" for message in messages] if key in names else [HIDDEN]
-        on.reject(field, *(message for message in text if message not in on.errors.get(field, ())))
+        text = [sentence(endpoint, names.get(key), message) for message in messages]
+        on.reject(field, *(message for message in dict.fromkeys(text) if message not in on.errors.get(field, ())))
 
 
 def _load_lists(uow: UnitOfWork, endpoint: Endpoint, rule: ReadingRule, drafts: Iterable[Draft]) -> None:
@@ -232,7 +233,29 @@ def _load_lists(uow: UnitOfWork, endpoint: Endpoint, rule: ReadingRule, drafts: 
                 by_id[owner].many[name].append(target)
 
 
-def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Iterable[Any]) -> dict[Any, str]:
+def refusal(uow: UnitOfWork, broken: Sequence[tuple[Endpoint, Any, str]]) -> Conflict:
+    """The error of a deletion that objects do not permit, each with its reason.
+
+    Objects that the user may not view are not named, and neither are their reasons.
+    """
+    keys: dict[Endpoint, list[Any]] = {}
+    for endpoint, key, _ in broken:
+        keys.setdefault(endpoint, []).append(key)
+    named = {endpoint: names_of(uow, endpoint, of_endpoint) for endpoint, of_endpoint in keys.items()}
+    reasons = [sentence(endpoint, named[endpoint].get(key), reason) for endpoint, key, reason in broken]
+    listed = list(dict.fromkeys(reasons))
+    more = f" And {len(listed) - MOST_NAMED} more." if len(listed) > MOST_NAMED else ""
+    error = Conflict(f"Unable to delete object. {' '.join(listed[:MOST_NAMED])}{more}")
+    error.objects = [(endpoint.label, key, name) for endpoint, names in named.items() for key, name in names.items()]
+    return error
+
+
+def sentence(endpoint: Endpoint, name: str | None, reason: str) -> str:
+    """The reason of an object with its name; without both where the user may not view it."""
+    return HIDDEN if name is None else f"{endpoint.title[:1].upper()}{endpoint.title[1:]} {name}: {reason}"
+
+
+def names_of(uow: UnitOfWork, endpoint: Endpoint, keys: Iterable[Any]) -> dict[Any, str]:
     """The display names of the objects that the user may view."""
     table = endpoint.table
     conditions = permissions.visible(uow, endpoint, table)

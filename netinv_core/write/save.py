@@ -30,6 +30,7 @@ from netinv_core.write import (
     parking,
     references,
     referring_rules,
+    rules,
     schema,
     slugs,
     trees,
@@ -239,11 +240,7 @@ def _run_rules(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> 
         trees.check_loops(uow, endpoint, valid)
     for prepare in endpoint.preparations:
         prepare(uow, valid)
-    for rule in endpoint.rules:
-        columns = getattr(rule, "changing", ())
-        concerned = [draft for draft in valid if not draft.errors and (not columns or draft.changed(*columns))]
-        if concerned:
-            rule(uow, concerned)
+    rules.run(uow, endpoint, valid)
     uniqueness.check_model_level(uow, endpoint, valid)
 
 

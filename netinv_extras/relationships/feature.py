@@ -11,7 +11,7 @@ from netinv_core.models.base import Organizational
 from netinv_core.presentation import MenuSection
 from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, Rule, UnitOfWork
 from netinv_core.write.delete import GenericCascade
-from netinv_extras.relationships import associations, field, filters, models, validation
+from netinv_extras.relationships import associations, field, filters, models, required, validation
 
 feature = Feature(
     "relationships",
@@ -27,6 +27,7 @@ feature = Feature(
     ],
 )
 associations.register()
+required.register()
 
 
 @hookimpl

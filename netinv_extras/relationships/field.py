@@ -198,14 +198,20 @@ class Relationships(fields.Field):
         existing = association_ids(uow, {side for _, side in sent}, {key for key, _ in sent})
         differences = _differences_by_place(drafts)
         removed = {
-            association_id
+            (place, other_id): association_id
             for place, other_ids in sent.items()
             for other_id, association_id in existing.get(place, {}).items()
             if other_id not in other_ids and (place not in differences or other_id in differences[place].remove)
         }
         if removed:
-            delete.delete(system, uow.registry[_ASSOCIATIONS], [{"id": str(key)} for key in removed])
+            delete.delete(system, uow.registry[_ASSOCIATIONS], [{"id": str(key)} for key in set(removed.values())])
         _create_missing(system, drafts, existing, differences)
+        by_id = {draft.id: draft for draft in drafts}
+        left = {
+            (side.relationship_id, OPPOSITE[side.end], side.other_type, other_id): by_id[key]
+            for (key, side), other_id in removed
+        }
+        required.check_left_ends(uow, left)
 
 
 def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[types.Draft]) -> None:

@@ -6,12 +6,19 @@ Whether an object is within the filter is known once its row is written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import sqlalchemy as sa
+
+from netinv_core.models.base import table_of
 from netinv_core.types import Draft, UnitOfWork
-from netinv_extras.relationships.models import NAME, matching
+from netinv_core.write.referring_rules import names_of, refusal, sentence
+from netinv_extras.relationships.associations import RelationshipAssociation, relationship_associations
+from netinv_extras.relationships.models import DESTINATION, NAME, SOURCE, matching
 from netinv_extras.relationships.sides import RelationshipSide, sides_of
+
+RELATIONSHIP = "extras.relationship"
 
 
 def required_sides(uow: UnitOfWork, label: str) -> list[RelationshipSide]:
@@ -50,6 +57,93 @@ def check_after_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft], asso
     for side in {side for _, side in concerned}:
         group = [draft for draft, other in concerned if other == side]
         _reject((draft, side) for draft in _lacking(uow, label, side, group, associated))
+
+
+# An end of an association: the relationship, the end, and the label and id of the object there.
+AssociationEnd = tuple[Any, str, str, Any]
+
+
+def ends_of(row: Mapping[str, Any]) -> list[AssociationEnd]:
+    """The two ends of an association."""
+    return [(row["relationship_id"], end, row[f"{end}_type"], row[f"{end}_id"]) for end in (SOURCE, DESTINATION)]
+
+
+def in_need(
+    uow: UnitOfWork, ends: Collection[AssociationEnd], removed: Collection[Any] = ()
+) -> dict[AssociationEnd, str]:
+    """Those of the ends where the relationship is required of an object that has no association of it, with the reason.
+
+    Objects that are being deleted need none. The number of statements grows with that of the required relationships.
+
+    :param removed: ids of associations that do not count
+    """
+    found: dict[AssociationEnd, str] = {}
+    for label in {label for _, _, label, _ in ends}:
+        for side in required_sides(uow, label):
+            keys = {
+                key
+                for relationship, end, kind, key in ends
+                if (relationship, end, kind) == (side.relationship_id, side.end, label)
+            }
+            for key in _without_associations(uow, label, side, keys - {*uow.deleting.get(label, ())}, removed):
+                found[side.relationship_id, side.end, label, key] = f'It needs an object of "{side.title}".'
+    return found
+
+
+def _without_associations(
+    uow: UnitOfWork, label: str, side: RelationshipSide, keys: Collection[Any], removed: Collection[Any]
+) -> set[Any]:
+    """Those of the objects at a side that are within its filter, and have no association besides the removed ones."""
+    if not keys:
+        return set()
+    table = table_of(RelationshipAssociation)
+    end = table.c[f"{side.end}_id"]
+    kept = sa.select(end).where(table.c.relationship_id == side.relationship_id, end.in_(list(keys)))
+    lacking = set(keys) - set(uow.execute(kept.where(table.c.id.not_in(list(removed)))).scalars())
+    return matching(uow, label, side.filter, lacking) if side.filter and lacking else lacking
+
+
+def last_associations_stay(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    """Refuses to delete the last association of an object that needs one, or the object at its other end.
+
+    :raises Conflict: naming the objects that need one
+    """
+    rows = [row for row in rows if row["relationship_id"] not in uow.deleting.get(RELATIONSHIP, ())]
+    needy = in_need(uow, [end for row in rows for end in ends_of(row)], [row["id"] for row in rows])
+    if needy:
+        raise refusal(uow, [(uow.registry[label], key, reason) for (_, _, label, key), reason in needy.items()])
+
+
+def last_associations_keep_their_ends(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects giving the last association of an object that needs one to another object."""
+    left: dict[AssociationEnd, Draft] = {}
+    for draft in drafts:
+        if not draft.new and draft.changed("relationship_id", "source_id", "destination_id"):
+            now = {name: draft[name] for name in draft.before}
+            left |= dict.fromkeys(set(ends_of(draft.before)) - set(ends_of(now)), draft)
+    for end, reason in in_need(uow, left, [draft.id for draft in left.values()]).items():
+        left[end].reject(end[1], reason)
+
+
+def check_left_ends(uow: UnitOfWork, left: Mapping[AssociationEnd, Draft]) -> None:
+    """Rejects drafts whose lists leave out objects that need the association. The associations are stored.
+
+    :param left: the draft that leaves out the object at an end
+    """
+    needy = in_need(uow, left)
+    names = {
+        label: names_of(uow, uow.registry[label], [key for _, _, other, key in needy if other == label])
+        for label in {label for _, _, label, _ in needy}
+    }
+    for end, reason in needy.items():
+        _, _, label, key = end
+        left[end].reject(NAME, sentence(uow.registry[label], names[label].get(key), reason))
+
+
+def register() -> None:
+    """Registers what keeps required associations."""
+    relationship_associations.before_delete(last_associations_stay)
+    relationship_associations.rule(last_associations_keep_their_ends)
 
 
 def _drop_stored_empty_lists(

@@ -6,6 +6,7 @@ The fields come from the registry, so every model with an object in the populati
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,8 +15,10 @@ import sqlalchemy as sa
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from netinv_core.errors import Conflict
 from netinv_core.fields import Choice, ContentTypeList, Field, Reference, Status, ToMany, Value
 from netinv_core.uow import UnitOfWork
+from netinv_core.write import delete
 from netinv_core.write.draft import Draft
 from netinv_testing import Api, Service
 
@@ -78,10 +81,12 @@ class Populated:
         add("circuits.circuittermination", circuit=circuit_id, term_side="A", **place)
         network = add("circuits.providernetwork", provider=shared["provider"])
         add("circuits.circuittermination", circuit=circuit_id, term_side="Z", provider_network=network)
-        chassis, members = add("dcim.virtualchassis"), []
+        chassis, members = add("dcim.virtualchassis"), list[str]()
+        pair = add("dcim.deviceredundancygroup", status=shared["status"], failover_strategy="active-active")
         for position in (1, 2):
             kind = {"device_type": shared["device_type"], "device_role": shared["role"], "rack": rack}
             membership = {"virtual_chassis": chassis, "vc_position": position}
+            membership |= {"device_redundancy_group": pair, "device_redundancy_group_priority": position}
             members.append(add("dcim.device", status=shared["status"], **kind, **membership, **place))
         lag = add("dcim.interface", device=members[0], type="lag", status=shared["status"])
         for member in members:
@@ -106,10 +111,11 @@ class Populated:
     def give_address(
         self, owner_label: str, owner: str, label: str, interface: str, address: str, shared: dict[str, str]
     ) -> None:
-        """Assigns an address to an interface, which becomes the primary one of its owner."""
+        """Assigns an address to an interface; the one that NAT translates it to becomes the primary one of its owner."""
         assignment = {"assigned_object_type": label, "assigned_object_id": interface}
         own = {"status": shared["status"]}
-        key = self.add("ipam.ipaddress", address=address, **own, **assignment)
+        inside = self.add("ipam.ipaddress", address=address, **own, **assignment)
+        key = self.add("ipam.ipaddress", address=address.replace("198.", "203."), nat_inside=inside, **own)
         with self.service.unit_of_work() as uow:
             path = uow.registry[owner_label].path
         self.api.patch(f"{path}{owner}/", {"primary_ip4": key})
@@ -225,6 +231,31 @@ def check(service: Service, population: Population, about_changes: set[tuple[str
         paths = {label: uow.registry[label].path for label in population}
         assert [errors for rule, errors in broken_rules(uow, population) if rule not in about_changes] == [], made
     written_back(service.api, paths, population)
+
+
+class _Undone(Exception):
+    """Ends a savepoint that is rolled back."""
+
+
+@pytest.mark.night
+def test_accepted_deletions_leave_valid_objects(
+    service: Service, population: Population, about_changes: set[tuple[str, int]]
+) -> None:
+    refused, broken = set(), {}
+    with service.unit_of_work() as uow:
+        for label, keys in population.items():
+            for key in keys:
+                with contextlib.suppress(_Undone), uow.savepoint():
+                    try:
+                        delete.delete(uow, uow.registry[label], [{"id": key}], single=True)
+                    except Conflict:
+                        refused.add(label)
+                    else:
+                        found = dict(broken_rules(uow, population))
+                        broken |= {(label, rule): errors for rule, errors in found.items() if rule not in about_changes}
+                    raise _Undone
+    assert broken == {}
+    assert {"dcim.site", "dcim.virtualchassis"} <= refused < population.keys()
 
 
 @settings(max_examples=6, phases=PHASES)

@@ -102,6 +102,7 @@ rack_types = Resource(
     brief=["manufacturer", "model", "slug"],
     order=["manufacturer.name", "model"],
     search=["model", "slug", "manufacturer.name", "description", "comments"],
+    example={"outer_width": 600, "outer_unit": "mm", "weight": 90, "weight_unit": "kg"},
     presentation=Presentation(
         icon="server-stack",
         columns=["manufacturer", "form_factor", "width", "u_height", "rack_count", "description"],

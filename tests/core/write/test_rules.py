@@ -217,17 +217,6 @@ def test_the_master_of_a_chassis_stays_in_it(api: Api, make: Any, make_device: A
     assert api.patch(master["url"], out)["virtual_chassis"] is None
 
 
-def test_a_chassis_with_a_lag_across_its_members_stays(
-    api: Api, make: Any, make_device: Any, add_interface: Any
-) -> None:
-    chassis = make(CHASSIS)
-    one, two = (make_device(virtual_chassis=chassis["id"], vc_position=position) for position in (1, 2))
-    bundle = add_interface(one, "ae0", "lag")
-    link = add_interface(two, "e1", lag=bundle["id"])
-    refused = {"detail": f"Unable to delete object. 1 dependent objects were found: e1 ({link['id']})"}
-    assert api.delete(chassis["url"], status=409) == refused
-
-
 def test_interfaces_are_found_by_kind(api: Api, make_device: Any, add_interface: Any) -> None:
     device = make_device()
     for name, type_ in (

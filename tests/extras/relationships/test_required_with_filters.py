@@ -10,6 +10,7 @@ from netinv_testing import Api, Unique
 from netinv_web.testing import Browser
 
 ROLES, TENANTS, RELATIONSHIPS = "/api/dcim/rack-roles/", "/api/tenancy/tenants/", "/api/extras/relationships/"
+ASSOCIATIONS = "/api/extras/relationship-associations/"
 INSIDE, OUTSIDE = {"color": "ff0000"}, {"color": "00ff00"}
 
 
@@ -112,3 +113,32 @@ def test_what_is_put_back_as_it_was_read_is_accepted(api: Api, unique: Unique, n
     api.patch(role["url"], body(needed, [tenant["id"]]))
     assert api.put(role["url"], {**read, "description": ""}, status=400) == refusal(needed)
     assert api.post(ROLES, {"name": unique(), **INSIDE, **body(needed, [])}, status=400) == refusal(needed)
+
+
+def test_the_last_association_of_an_object_that_needs_one_stays(
+    api: Api, browser: Browser, make: Any, needed: Any
+) -> None:
+    first, second = (make(TENANTS) for _ in range(2))
+    role = make(ROLES, **INSIDE, **body(needed, [first["id"]]))
+    end = {"destination": "source", "source": "destination"}[needed["other"]]
+    name = {"destination": "source", "source": "destination"}[needed["other"]]
+    found = api.get(ASSOCIATIONS, {"relationship": needed["slug"], "peer_id": role["id"]})["results"]
+    association = found[0]
+    for path in (association["url"], first["url"]):  # the association, and the object at its other end
+        assert role["display"] in api.delete(path, status=409)["detail"]
+    emptied = {"relationships": {needed["slug"]: {name: {"objects": []}}}}
+    assert role["display"] in str(api.patch(first["url"], emptied, status=400))
+    other = make(ROLES, **OUTSIDE)
+    assert end in api.patch(association["url"], {f"{end}_id": other["id"]}, status=400)
+    api.patch(role["url"], body(needed, [first["id"], second["id"]]))
+    api.delete(association["url"])
+    assert role["display"] in api.delete(second["url"], status=409)["detail"]
+    api.patch(role["url"], OUTSIDE)
+    api.delete(second["url"])
+
+
+def test_objects_that_need_each_other_are_deleted_together(api: Api, make: Any, needed: Any) -> None:
+    tenant = make(TENANTS)
+    role = make(ROLES, **INSIDE, **body(needed, [tenant["id"]]))
+    api.delete(role["url"])
+    api.delete(tenant["url"])

@@ -1,0 +1,18 @@
+"""Rules of an endpoint, called for the drafts that they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from netinv_core.types import Draft, Endpoint, UnitOfWork
+
+
+def run(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Calls each rule for the drafts without errors; a rule of some columns for those that change one of these."""
+    for rule in endpoint.rules:
+        columns = getattr(rule, "changing", ())
+        concerned = [draft for draft in drafts if not draft.errors and (not columns or draft.changed(*columns))]
+        if concerned:
+            rule(uow, concerned)
