@@ -10,8 +10,10 @@ from netinv_core.changelog import guards
 from netinv_core.changelog.change_set import Change, with_masked
 from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
+from netinv_core.errors import Invalid
 from netinv_core.read import entity_tags, listing
 from netinv_core.read.plans import plan_of
+from netinv_core.write import referring_rules, uniqueness
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import Draft
 
@@ -39,9 +41,34 @@ def system_update(
             changes[key] = changed
     if not changes:
         return []
+    _check_uniqueness(uow, endpoint, rows, changes)
     before = dict(plan_of(endpoint).fetch(uow, list(changes)))
     write_changes(uow, endpoint, rows, changes, before)
     return list(changes)
+
+
+def _check_uniqueness(
+    uow: UnitOfWork, endpoint: Endpoint, rows: Mapping[Any, Mapping[str, Any]], changes: Mapping[Any, dict[str, Any]]
+) -> None:
+    """Refuses values that another object has; one statement where a unique column changes.
+
+    :raises Invalid: naming the objects that would change and that the user may view
+    """
+    drafts = [Draft(endpoint, {}, dict(rows[key])) for key in changes]
+    for draft in drafts:
+        draft.values = changes[draft.id]
+    uniqueness.check_system_update(uow, endpoint, drafts)
+    taken = [draft for draft in drafts if draft.errors]
+    if not taken:
+        return
+    names = referring_rules.names_of(uow, endpoint, [draft.id for draft in taken])
+    messages = [
+        referring_rules.sentence(endpoint, names.get(draft.id), str(message))
+        for draft in taken
+        for texts in draft.errors.values()
+        for message in texts
+    ]
+    raise Invalid.whole(*dict.fromkeys(messages))
 
 
 def write_changes(

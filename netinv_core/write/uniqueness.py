@@ -230,6 +230,19 @@ def check_model_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
             draft.reject(*_model_level_error(endpoint, names))
 
 
+def check_system_update(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Rejects values that another object has, of drafts of the service itself: every unique column and set."""
+    if not _may_conflict(endpoint, drafts):
+        return
+    columns = [name for name, column in endpoint.table.c.items() if column.unique and not column.primary_key]
+    sets = [*((name,) for name in columns), *_sets(endpoint, early=True), *_sets(endpoint, early=False)]
+    changed = [names for names in sets if _changed(names, drafts)]
+    holders = _holders(uow, endpoint, changed, drafts)
+    for names in changed:
+        for draft in _conflicting(names, drafts, holders[names], drafts):
+            draft.reject(*_model_level_error(endpoint, names))
+
+
 def _model_level_fields(endpoint: Endpoint, names: Names) -> list[str]:
     """Returns the fields of a model-level set; a copied column (``copy_of``) counts as its source."""
     copies = {name: column_info(endpoint.table.c[name]).copy_of for name in names}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from netinv_dcim.moves import placed_at_locations
-from netinv_testing import Api, Service
+from netinv_testing import Api, Service, Unique
 from netinv_testing.samples import Samples
 
 LOCATIONS = "/api/dcim/locations/"
@@ -263,3 +264,46 @@ def test_a_vrf_with_duplicates_does_not_become_unique(api: Api, make: Any, uniqu
         assert "Duplicate" in message
         api.delete(second["url"])
     assert api.patch(vrf["url"], {"enforce_unique": True})["enforce_unique"] is True
+
+
+def test_what_would_have_the_name_of_another_there_keeps_its_location_where_it_is(
+    service: Service, api: Api, new: Any, site: Any, place: Any, unique: Unique
+) -> None:
+    walked = set()
+    for endpoint in placed_at_locations(service.registry):
+        sets = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and "site_id" in c.columns]
+        if not sets:
+            continue
+        here, there = site(), site()
+        moved = place(site=here)
+        named = {name: unique().lower() for name in ("name", "slug") if name in endpoint.writable}
+        item = new(endpoint.label, site=here, location=moved["id"], **named)
+        new(endpoint.label, site=there, location=None, **named)
+        errors = api.patch(moved["url"], {"site": there}, status=400)
+        assert f"{item['display']}: " in errors["non_field_errors"][0]
+        assert sites_of(api, item) == [here]
+        walked.add(endpoint.label)
+    assert {"dcim.device", "dcim.rackgroup", "dcim.powerpanel", "ipam.vlangroup"} <= walked
+
+
+@pytest.mark.parametrize("moved", ["rack", "group", "parent"])
+def test_a_device_with_a_name_that_is_taken_keeps_what_it_is_in_where_it_is(
+    api: Api, new: Any, site: Any, unique: Unique, moved: str
+) -> None:
+    here, there = site(), site()
+    group = new("dcim.rackgroup", site=here, location=None)
+    rack = new("dcim.rack", site=here, location=None, group=group["id"])
+    hardware = {
+        role: new("dcim.devicetype", subdevice_role=role, u_height=0 if role == "child" else 1)["id"]
+        for role in ("parent", "child")
+    }
+    outer = {"site": here, "location": None, "rack": rack["id"], "position": None, "face": ""}
+    parent = new("dcim.device", name=unique(), device_type=hardware["parent"], **outer)
+    inner = new("dcim.device", name=unique(), device_type=hardware["child"], **outer)
+    new("dcim.devicebay", device=parent["id"], installed_device=inner["id"])
+    held = inner if moved == "parent" else parent
+    new("dcim.device", site=there, location=None, rack=None, name=held["name"])
+    url = {"rack": rack, "group": group, "parent": parent}[moved]["url"]
+    body = {"site": there, "group": None} if moved == "rack" else {"site": there}
+    errors = api.patch(url, body | ({"rack": None} if moved == "parent" else {}), status=400)
+    assert held["display"] in str(errors)
