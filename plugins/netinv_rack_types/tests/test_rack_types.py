@@ -117,7 +117,8 @@ def test_the_type_is_in_files_and_graphql(api: Api, make_type: Any, make_rack: A
 
 
 def test_measures_have_a_unit(api: Api, make_type: Any) -> None:
-    path = f"{TYPES}{make_type()['id']}/"
+    without = {"outer_width": None, "outer_unit": "", "weight": None, "weight_unit": ""}
+    path = f"{TYPES}{make_type(**without)['id']}/"
     assert list(api.patch(path, {"outer_width": 600, "outer_unit": ""}, status=400)) == ["outer_unit"]
     assert list(api.patch(path, {"weight": "80.5"}, status=400)) == ["weight_unit"]
     assert api.patch(path, {"max_weight": 900, "weight_unit": "kg"})["weight_unit"]["label"] == "Kilograms"
