@@ -137,7 +137,10 @@ WAYS = {
 
 @interfaces.rule(reads=[through(name, "virtual_machine_id") for name in WAYS])
 def interfaces_stand_on_others_of_their_machine(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a parent or bridge that is the interface itself, or one of another virtual machine. Locks both."""
+    """Rejects a parent or bridge that is the interface itself, or one of another virtual machine. Locks both.
+
+    Imports keep interfaces of other virtual machines.
+    """
     changed = [draft for draft in drafts if draft.changed("virtual_machine_id", *[f"{name}_id" for name in WAYS])]
     keys = [draft[f"{name}_id"] for draft in changed for name in WAYS]
     targets = listing.rows_of(uow, VMInterface, keys, locked=True)
@@ -149,7 +152,7 @@ def interfaces_stand_on_others_of_their_machine(uow: UnitOfWork, drafts: Sequenc
                 continue
             if target.id == draft.id:
                 draft.reject(name, self_reference)
-            elif target.virtual_machine_id != draft["virtual_machine_id"]:
+            elif target.virtual_machine_id != draft["virtual_machine_id"] and not uow.importing:
                 apart.append((draft, name, title, target))
     machines = listing.rows_of(uow, VirtualMachine, [target.virtual_machine_id for *_, target in apart])
     for draft, name, title, target in apart:

@@ -17,7 +17,7 @@ from netinv_core.models.columns import SET_NULL, Ref, foreign_key
 from netinv_core.read import listing
 from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
-from netinv_core.write.referring_rules import through
+from netinv_core.write.referring_rules import names_of, through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.device_types import DeviceType
@@ -93,6 +93,36 @@ def installed_devices_are_children(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
             draft.reject("installed_device", message)
 
 
+@device_bays.after_save
+def devices_go_where_they_are_installed(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Moves newly installed devices to the site, location and rack of the device of the bay. Imports keep theirs."""
+    filled = [draft["device_id"] for draft in drafts if draft["installed_device_id"]] if not uow.importing else ()
+    move_installed_devices(uow, list(dict.fromkeys(filled)))
+
+
+def installed_devices_stay_with_their_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects another site, location or rack for a device in a bay than that of the device of the bay.
+
+    One SELECT where a device moves. The other device is named only if the user may view it.
+    """
+    moved = {draft.id: draft for draft in drafts if not draft.new and draft["position"] is None}
+    if not moved or uow.importing:
+        return
+    bay, outer = DeviceBay.__table__, Device.__table__
+    joined = bay.join(outer, outer.c.id == bay.c.device_id)
+    statement = sa.select(bay.c.installed_device_id, outer.c.id, *[outer.c[name] for name in PLACE]).select_from(joined)
+    inside = statement.where(in_parameter(uow.registry.dialect, bay.c.installed_device_id))
+    apart: list[tuple[Draft, str, Any]] = []
+    for row in uow.execute(inside, {"keys": list(moved)}).mappings():
+        place = uow.changing_drafts.get(outer, {}).get(row["id"], row)
+        draft = moved[row["installed_device_id"]]
+        apart += [(draft, name, row["id"]) for name in PLACE if draft.changed(name) and draft[name] != place[name]]
+    names = names_of(uow, uow.registry.of_model(Device), {key for _, _, key in apart}) if apart else {}
+    for draft, name, key in apart:
+        host = names.get(key, "another device")
+        draft.reject(name.removesuffix("_id"), f"The device is in a bay of {host}, and moves with it.")
+
+
 def installed_devices_go_where_their_device_goes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """After a device has moved: moves the devices installed in it to its site, location and rack."""
     move_installed_devices(uow, [draft.id for draft in drafts if not draft.new and draft.changed(*PLACE)])
@@ -123,4 +153,5 @@ def _installed(dialect: str) -> sa.Select[Any]:
 
 def register() -> None:
     """Registers the functions of this module with resources of other modules. The package calls it once."""
+    devices.rule(installed_devices_stay_with_their_device, changing=PLACE)
     devices.after_save(installed_devices_go_where_their_device_goes)

@@ -68,7 +68,10 @@ inventory_items = component(
 
 @inventory_items.rule(reads=[through("parent", "device_id")])
 def items_are_on_the_device_of_their_parent(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a parent on another device, with which the item would be deleted. Locks the parents."""
+    """Rejects a parent on another device, with which the item would be deleted. Locks the parents.
+
+    Imports keep what they have.
+    """
     changed = [draft for draft in drafts if draft.changed("device_id", "parent_id")]
     parents = listing.rows_of(uow, InventoryItem, [draft["parent_id"] for draft in changed], locked=True)
     apart = [
@@ -76,7 +79,7 @@ def items_are_on_the_device_of_their_parent(uow: UnitOfWork, drafts: Sequence[Dr
         for draft in changed
         if draft["parent_id"] is not None and parents[draft["parent_id"]].device_id != draft["device_id"]
     ]
-    for draft in apart:
+    for draft in apart if not uow.importing else ():
         name = component_display_name(parents[draft["parent_id"]].name, parents[draft["parent_id"]].label)
         draft.reject("parent", f"Parent inventory item ({name}) must belong to the same device")
 

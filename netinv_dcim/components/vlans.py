@@ -111,7 +111,7 @@ def vlans_are_of_the_site(
 
     ``owner`` is the foreign key to the device or virtual machine, and ``title`` its name in error messages.
     ``sites_of(uow, keys)`` returns the site ids of owners by id. ``carried`` is the association
-    table of tagged VLANs.
+    table of tagged VLANs. Imports keep what they have: other services leave VLANs behind when a device moves.
     """
     rest = f"must belong to the same site as the interface's parent {title}, or it must be global."
 
@@ -124,7 +124,7 @@ def vlans_are_of_the_site(
         tagged = _tagged_vlans(uow, carried, carrying, owner) if vlan is not None else {}
         carried_ids = [(draft["untagged_vlan_id"], *tagged[draft]) for draft in carrying if draft in tagged]
         keys = {key for ids in carried_ids for key in ids if key is not None}
-        if vlan is None or not keys:
+        if vlan is None or not keys or uow.importing:
             return
         selected = sa.select(vlan.table.c.id, vlan.table.c.site_id).where(vlan.table.c.id.in_(keys))
         sites = dict(uow.execute(selected).tuples().all())

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from netinv_testing import Api, Unique
+from netinv_core.write import save
+from netinv_testing import Api, Service, Unique
 from tests.support.cabling_fixtures import Plant
 
 DEVICES, ITEMS = "/api/dcim/devices/", "/api/dcim/inventory-items/"
@@ -99,3 +100,51 @@ def test_a_vlan_is_within_the_location_of_its_group(api: Api, make: Any) -> None
     }
     assert vlan["name"] in str(api.patch(group["url"], {"location": other["id"]}, status=400))
     api.patch(vlan["url"], {"location": None})
+
+
+def test_a_device_in_a_bay_is_where_the_device_around_it_is(api: Api, make: Any, unique: Unique) -> None:
+    here, there = (make(SITES, status="active")["id"] for _ in range(2))
+    maker = make("/api/dcim/manufacturers/")["id"]
+    role = make("/api/dcim/device-roles/")["id"]
+
+    def device(kind: str, site: str) -> Any:
+        model = {"manufacturer": maker, "model": unique(), "subdevice_role": kind, "u_height": 0}
+        type_ = api.post("/api/dcim/device-types/", model)["id"]
+        body = {"device_type": type_, "device_role": role, "site": site, "status": "active"}
+        return make(DEVICES, **body)
+
+    outer, blade = device("parent", there), device("child", here)
+    rack = make("/api/dcim/racks/", site=there, status="active")["id"]
+    api.patch(outer["url"], {"rack": rack})
+    bay = make("/api/dcim/device-bays/", device=outer["id"])
+    api.patch(bay["url"], {"installed_device": blade["id"]})
+    moved = api.get(blade["url"])
+    assert (moved["site"]["id"], moved["rack"]["id"]) == (there, rack)
+    errors = api.patch(blade["url"], {"site": here, "rack": None}, status=400)
+    assert outer["display"] in errors["site"][0] and outer["display"] in errors["rack"][0]
+    both = [{"id": item["id"], "site": here, "rack": None} for item in (blade, outer)]
+    assert [item["site"]["id"] for item in api.patch(DEVICES, both)] == [here, here]
+    api.patch(bay["url"], {"installed_device": None})
+    api.patch(blade["url"], {"site": there})
+    assert api.get(outer["url"])["site"]["id"] == here
+
+
+def test_imports_keep_what_other_services_accept(
+    service: Service, api: Api, make: Any, hosts: list[Any], machine: Callable[..., Any]
+) -> None:
+    here, there = (make(SITES, status="active")["id"] for _ in range(2))
+    vlan = make(VLANS, vid=9, status="active", site=there)["id"]
+    interface, other = machine(here), machine()
+    parent = make(ITEMS, device=hosts[0]["id"])["id"]
+    member = {"virtual_machine": interface["virtual_machine"]["id"], "name": "eth9", "status": "active"}
+    kept = [
+        ("dcim.inventoryitem", {"device": hosts[1]["id"], "name": "Fan", "parent": parent}),
+        ("virtualization.vminterface", {**member, "parent_interface": other["id"]}),
+        ("virtualization.vminterface", {**member, "name": "eth8", "mode": "access", "untagged_vlan": vlan}),
+    ]
+    for label, body in kept:
+        path = service.registry[label].path
+        assert api.post(path, body, status=400)
+        with service.unit_of_work() as uow:
+            [made] = save.create(uow.as_import(), uow.registry[label], [body])
+        assert api.patch(f"{path}{made['id']}/", {"description": "Imported"})
