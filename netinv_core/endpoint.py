@@ -125,6 +125,11 @@ class Endpoint:
         return ordering.own_order(self)
 
     @property
+    def nested_ordering(self) -> Order:
+        """The order of lists within other objects."""
+        return ordering.own_order(self, nested=True)
+
+    @property
     def brief_fields(self) -> list[Field]:
         """The fields of the brief form, which is the full one if the resource has none of its own."""
         return self.brief or [field for name, field in self.fields.items() if name not in self.opt_in]

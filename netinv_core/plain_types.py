@@ -132,6 +132,7 @@ class ResourceOptions(Protocol):
     brief: tuple[str, ...]
     order: tuple[str, ...]
     search: tuple[str, ...]
+    nested_order: tuple[str, ...]
     orderings: Mapping[str, Sequence[str]]
     omit: frozenset[str]
     only_fields: tuple[str, ...]
@@ -229,6 +230,9 @@ class EndpointNames(Protocol):
     def row_type(self) -> Any: ...
     @property
     def ordering(self) -> Order: ...
+
+    @property
+    def nested_ordering(self) -> Order: ...
     @property
     def masked_columns(self) -> dict[str, Callable[[Any], Any]]: ...
     @property

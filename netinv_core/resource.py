@@ -201,6 +201,7 @@ class Resource:
     :param name_attribute: column that names an object in messages and in the change log, unless that is its display
     :param brief: fields of the nested form after ``display, id, url``
     :param order: columns by which the list is sorted; ``-`` for descending, a dotted path across references
+    :param nested_order: such columns for lists within other objects, where these differ
     :param orderings: such columns by names that the query parameter ``ordering`` may contain besides the columns' own
     :param search: paths in which ``q`` searches
     :param natural: column that can identify an object in references, besides its id; in a list with the references
@@ -253,6 +254,7 @@ class Resource:
         name_attribute: str | None = None,
         brief: Sequence[str] = ("name",),
         order: Sequence[str] = ("name",),
+        nested_order: Sequence[str] = (),
         orderings: Mapping[str, Sequence[str]] | None = None,
         search: Sequence[str] = (),
         natural: str | Sequence[str] | None = None,
@@ -281,16 +283,15 @@ class Resource:
         self.model, self.name, self.label, self.title, self.plural = model, name, label, title, plural
         self.display = (unchanged, display) if isinstance(display, str) else display
         self.name_attribute, (self.natural, self.natural_within) = name_attribute, _natural_key(natural)
-        self.brief, self.order, self.search = tuple(brief), tuple(order), tuple(search)
-        self.orderings = _read_only(orderings)
+        self.brief, self.search, self.orderings = tuple(brief), tuple(search), _read_only(orderings)
+        self.order, self.nested_order = tuple(order), tuple(nested_order or order)
         self.brief_fields, self.assigned_fields = tuple(brief_fields), tuple(assigned_fields)
-        self.field_factories, self.omit = tuple(fields), frozenset(omit)
+        self.field_factories, self.omit, self.configuration = tuple(fields), frozenset(omit), configuration
         self.filters, self.versions = tuple(filters), tuple(versions)
         self.of, self.only_fields, self.about = of, tuple(only_fields), tuple(about)
-        self.record_constants = _read_only(record_constants)
-        self.writes = frozenset(writes) if writable and of is None else frozenset()
-        self.allow_basic_auth, self.exempt_by_name_only = allow_basic_auth, exempt_by_name_only
-        self.configuration, self.recorded, self.example = configuration, recorded, _read_only(example)
+        self.record_constants, self.example = _read_only(record_constants), _read_only(example)
+        self.writes = frozenset(writes if writable and of is None else ())
+        self.allow_basic_auth, self.exempt_by_name_only, self.recorded = allow_basic_auth, exempt_by_name_only, recorded
 
     @property
     def display_path(self) -> str | None:

@@ -168,6 +168,7 @@ ip_addresses = Resource(
     display="address",
     brief=["family", "address"],
     order=["ip_version", "host", "prefix_length"],
+    nested_order=["host", "prefix_length"],
     orderings={"address": ["ip_version", "host", "prefix_length"]},
     natural=["address", "vrf"],
     fields=[

@@ -62,6 +62,7 @@ aggregates = Resource(
     display="prefix",
     brief=["family", "prefix"],
     order=["ip_version", "network", "broadcast"],
+    nested_order=["network", "broadcast"],
     orderings={"prefix": ["ip_version", "network", "prefix_length"]},
     natural="prefix",
     fields=[networks.cidr_field("prefix"), networks.family()],

@@ -101,6 +101,7 @@ prefixes = Resource(
     display="prefix",
     brief=["family", "prefix"],
     order=["vrf.name?", "ip_version", "network", "prefix_length"],
+    nested_order=["vrf.name?", "network", "prefix_length"],
     orderings={"prefix": ["ip_version", "network", "prefix_length"]},
     natural=["prefix", "vrf"],
     fields=[networks.cidr_field("prefix"), networks.family(), FieldFactory("status", _status)],

@@ -65,14 +65,14 @@ class _Place(NamedTuple):
 
 
 @cached_in_registry
-def own_order(endpoint: Endpoint) -> Order:
-    """Returns the order of ``Resource.order``.
+def own_order(endpoint: Endpoint, *, nested: bool = False) -> Order:
+    """Returns the order of ``Resource.order``; of ``Resource.nested_order`` for lists within other objects.
 
     Null sorts last, on every database; a path that ends in ``?`` sorts it first.
     """
     joins = _Joins(endpoint, everything)
-    keys = [joins.sort_key(joins.root, path) for path in endpoint.resource.order]
-    return _order(joins, keys)
+    paths = endpoint.resource.nested_order if nested else endpoint.resource.order
+    return _order(joins, [joins.sort_key(joins.root, path) for path in paths])
 
 
 def check(endpoint: Endpoint) -> None:
@@ -82,6 +82,7 @@ def check(endpoint: Endpoint) -> None:
     """
     joins = _Joins(endpoint, everything)
     own_order(endpoint)
+    own_order(endpoint, nested=True)
     for item in orderings_of(endpoint).values():
         list(joins.sort_keys(item, ()))
 

@@ -77,7 +77,7 @@ class ReadPlan:
 
     ``key`` is the column that :meth:`fetch` selects by, the id unless stated otherwise. ``through`` is a subquery with
     ``owner_id`` and ``target_id`` that is joined, for the items of a to-many relation. An ``ordered`` plan gives its
-    rows in the order of lists.
+    rows in the order of lists within other objects.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ReadPlan:
     ) -> None:
         self.registry = registry
         self.root = JoinedTable(endpoint.table, endpoint)
-        source, self._order, *_ = endpoint.ordering if ordered else (endpoint.table, [])
+        source, self._order, *_ = endpoint.nested_ordering if ordered else (endpoint.table, [])
         self._from: Any = source
         if through is not None:
             self._from = through.join(source, through.c.target_id == endpoint.table.c.id)

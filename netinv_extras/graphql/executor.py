@@ -279,7 +279,7 @@ class Executor:
         Two statements: ``row_number() OVER (PARTITION BY owner)`` selects the ids, then the objects are read.
         """
         table = member.target.table
-        source, order, *_ = member.target.ordering
+        source, order, *_ = member.target.nested_ordering
         owner, pairs = _owner_column(member)
         source = source if pairs is None else pairs.join(source, pairs.c.target_id == table.c.id)
         position = sa.func.row_number().over(partition_by=owner, order_by=order).label("place")

