@@ -30,7 +30,7 @@ from netinv_demo.size import DEFAULT_DEVICES, MAX_DEVICES, MIN_DEVICES
 )
 @click.option("--seed", default=DEFAULT_SEED, show_default=True, help="Seed of the random choices.")
 @click.option("--user", metavar="NAME", help="The account that the change log names; the first superuser by default.")
-@click.option("--force", is_flag=True, help="Also load it into an inventory that has sites.")
+@click.option("--force", is_flag=True, help="Also load it into an inventory that has devices.")
 @click.pass_obj
 def demo(environment: Environment, devices: int, seed: int, user: str | None, force: bool) -> None:
     """Load a demo inventory: a made-up company with 12 sites.

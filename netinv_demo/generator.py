@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
 from netinv_core.types import UnitOfWork
+from netinv_dcim.devices import Device
 from netinv_dcim.sites import Site as SiteModel
 from netinv_demo.addresses import load_addresses
 from netinv_demo.cabling import Components, load_cables
@@ -59,7 +60,7 @@ class CannotLoadError(Exception):
 
 
 class NotEmptyError(CannotLoadError):
-    """The inventory has sites already."""
+    """The inventory has devices already."""
 
 
 class AlreadyLoadedError(NotEmptyError):
@@ -67,7 +68,7 @@ class AlreadyLoadedError(NotEmptyError):
 
 
 def check_empty(uow: UnitOfWork, *, force: bool = False) -> None:
-    """Checks that the inventory has no sites; with ``force``, only that it has none of the demo company.
+    """Checks that the inventory has no devices and no sites of the demo company; with ``force``, only the latter.
 
     :raises NotEmptyError: otherwise
     :raises AlreadyLoadedError: when it has sites of the demo company
@@ -79,8 +80,8 @@ def check_empty(uow: UnitOfWork, *, force: bool = False) -> None:
     of_company = table.c.name.in_([site.name for site in SITES])
     if uow.execute(sa.select(table.c.id).where(of_company).limit(1)).first() is not None:
         raise AlreadyLoadedError(f"the inventory has sites of {COMPANY} already: the demo inventory can be loaded once")
-    if not force and uow.execute(sa.select(table.c.id).limit(1)).first() is not None:
-        raise NotEmptyError("the inventory is not empty: it has sites")
+    if not force and uow.execute(sa.select(table_of(Device).c.id).limit(1)).first() is not None:
+        raise NotEmptyError("the inventory is not empty: it has devices")
 
 
 def load_inventory(

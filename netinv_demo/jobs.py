@@ -10,7 +10,7 @@ from netinv_extras.jobs import IntegerVar, Job, JobFailed
 
 
 class LoadDemoInventory(Job):
-    """Loads the demo inventory into an inventory without sites."""
+    """Loads the demo inventory into an inventory without devices."""
 
     name = "Load the demo inventory"
     grouping = "Demo"

@@ -1,6 +1,6 @@
 """The home page: what needs attention, how many objects there are, and widgets of packages.
 
-An empty inventory gets ways to begin instead of the numbers.
+An empty inventory gets ways to begin instead of the numbers, one with few objects both.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from netinv_web.menu import declared_sections, may
 from netinv_web.paths import page_path
 
 SYSTEM = "/system/"  # path of the page with packages that do not start, and pending migrations
+FEW_OBJECTS = 10  # of an inventory that has just begun
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,15 +45,17 @@ def show(request: Request) -> dict[str, Any]:
     """The values of the template."""
     registry, uow = request.registry.netinv, request.uow
     counts = counts_of(uow)
-    empty = not any(item.count for item in counts)
+    total = sum(item.count for item in counts)
+    begins = total == 0 or (uow.identity.superuser and total <= FEW_OBJECTS)
     widgets = extensions_of(registry.hooks.netinv_web_widgets, registry=registry)
     rendered = [(widget, render_safely(request, widget)) for widget in widgets]
     return {
         "tiles": pinned_views.tiles_of(request),
         "attention": attention(request),
         "counts": counts,
-        "first_steps": first_steps(request, counts) if empty else [],
-        "empty": empty,
+        "begins": begins,
+        "first_steps": first_steps(request, counts) if begins else [],
+        "empty": total == 0,
         "widgets": [(widget, result) for widget, result in rendered if result is not None],
     }
 

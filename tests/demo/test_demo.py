@@ -58,9 +58,16 @@ def loaded(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> 
     with migrated_database(folder, database_template) as engine:
         service = Service(engine)
         run = command_for(service, folder)
-        service.api.post("/api/dcim/sites/", {"name": "Elsewhere", "status": "active"})
-        service.api.post("/api/dcim/device-roles/", {"name": "Router", "slug": "router", "color": "000000"})
+        site = service.api.post("/api/dcim/sites/", {"name": "Elsewhere", "status": "active"})["id"]
+        role = {"name": "Router", "slug": "router", "color": "000000"}
+        role = service.api.post("/api/dcim/device-roles/", role)["id"]
+        maker = service.api.post("/api/dcim/manufacturers/", {"name": "Elsewhere", "slug": "elsewhere"})
+        type_ = service.api.post("/api/dcim/device-types/", {"manufacturer": maker["id"], "model": "1", "slug": "1"})
+        body = {"device_type": type_["id"], "device_role": role, "site": site, "status": "active"}
+        made = [maker, type_, service.api.post("/api/dcim/devices/", body)]
         assert "--force" in run(status=1)
+        for item in reversed(made):
+            service.api.delete(item["url"])
         yield service, run, run("--force")
 
 

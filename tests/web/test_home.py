@@ -240,6 +240,10 @@ def test_an_empty_inventory_says_how_to_begin(empty_service: Service) -> None:
     assert page.html.select("#counts") == []
     assert others[0].endswith("Import sites") and "/dcim/sites/import/" in page.links()
     assert any("Load the demo inventory" in text for text in others)
+    empty_service.api.post("/api/dcim/sites/", {"name": "First", "status": "active"})
+    page = Browser(empty_service, empty_service.admin).get("/")
+    assert any("Load the demo inventory" in text for text in texts(page, "first-steps"))
+    assert texts(page, "counts")
 
 
 def test_a_user_without_permissions_is_told_so(nobody: Browser) -> None:
@@ -259,7 +263,7 @@ def test_the_demo_inventory_is_loaded_by_a_job(empty_service: Service) -> None:
 
 
 def test_only_superusers_load_the_demo_inventory(empty_service: Service) -> None:
-    account = empty_service.user(("view add", "dcim.site"), password=PASSWORD)
+    account = empty_service.user(("view add", "dcim.site", {"name": "None"}), password=PASSWORD)
     browser = Browser(empty_service, account)
     assert texts(browser.get("/"), "first-steps") != []
     assert "demo" not in browser.get("/").words
