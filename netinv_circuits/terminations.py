@@ -25,7 +25,7 @@ from netinv_core.write.system_update import system_update
 from netinv_dcim.cabling.cables import cabled_ends_keep_fitting, retrace
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, NextHop, PathEnd, cable_key, path_fields, path_filters
 from netinv_dcim.cabling.paths import End
-from netinv_dcim.located_objects import PLACE, location_fits_unpunctuated
+from netinv_dcim.located_objects import LOCATION_READS, PLACE, location_fits_unpunctuated
 from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
 
@@ -141,7 +141,7 @@ def ends_in_one_place(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft.reject(ALL, "A circuit termination cannot attach to both a location and a provider network.")
 
 
-circuit_terminations.rule(location_fits_unpunctuated, changing=PLACE)
+circuit_terminations.rule(reads=LOCATION_READS, changing=PLACE)(location_fits_unpunctuated)
 circuit_terminations.rule(cabled_ends_keep_fitting)
 
 

@@ -319,6 +319,7 @@ class UnitState(Protocol):
     deleting: Mapping[str, Collection[Any]]
     now: datetime.datetime
     row_cache: dict[Any, Any]
+    read_locks: dict[Any, set[Any]]
     revealed: dict[Any, str]
     keyed_request: KeyedRequest | None
 

@@ -37,7 +37,7 @@ from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_redundancy import GROUP_COLUMNS, DeviceRedundancyGroup, priorities_are_within_a_group
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer, Platform
-from netinv_dcim.located_objects import PLACE, location_fits
+from netinv_dcim.located_objects import LOCATION_READS, PLACE, location_fits
 from netinv_dcim.locations import Location
 from netinv_dcim.racks import Rack, rack_display_name
 from netinv_dcim.sites import Site
@@ -292,7 +292,7 @@ def racks_are_at_the_site_of_their_devices(uow: UnitOfWork, drafts: Sequence[Dra
         draft.reject("rack", f"Rack {name} does not belong to site {sites[draft['site_id']].name}.")
 
 
-devices.rule(location_fits, changing=PLACE)
+devices.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 
 
 @devices.rule(reads=[through("rack", "location_id")], changing=["rack_id", "location_id"])

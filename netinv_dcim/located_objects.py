@@ -10,11 +10,14 @@ import sqlalchemy as sa
 from netinv_core.models.base import Base
 from netinv_core.read import listing
 from netinv_core.types import Draft, Rule, UnitOfWork
-from netinv_core.write.referring_rules import Reading, related_by
+from netinv_core.write.referring_rules import Reading, related_by, through
 from netinv_dcim.locations import Location, LocationType, base_sites, takers_of, within
 from netinv_dcim.sites import Site
 
 PLACE = ("location_id", "site_id")
+# What the rules about locations read. A change of it needs no other rule: objects move with their location, and types
+# keep the content types of what is at their locations.
+LOCATION_READS = (through("location"), through("location.location_type"))
 
 
 def location_fits(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

@@ -18,7 +18,7 @@ from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
-from netinv_dcim.located_objects import PLACE, below_locations, location_fits, within_group
+from netinv_dcim.located_objects import LOCATION_READS, PLACE, below_locations, location_fits, within_group
 from netinv_dcim.locations import Location
 from netinv_dcim.rack_position import move_children, places_of_moved
 from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups
@@ -122,7 +122,7 @@ power_feeds = Resource(
     ),
 )
 
-power_panels.rule(location_fits, changing=PLACE)
+power_panels.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 
 
 @power_panels.rule(reads=[through("rack_group", "site_id")])

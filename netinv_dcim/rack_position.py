@@ -129,7 +129,7 @@ def only_what_has_height_is_mounted(uow: UnitOfWork, drafts: Sequence[Draft]) ->
 
 
 def mounted_devices_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a position whose units are occupied or outside of the rack. Locks the racks.
+    """Rejects a position whose units are occupied or outside of the rack.
 
     Devices of the same batch are considered in their new positions, in the order of the batch.
     """
@@ -137,8 +137,7 @@ def mounted_devices_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
     if not moved:
         return
     heights = {
-        key: rack.u_height
-        for key, rack in listing.rows_of(uow, Rack, [draft["rack_id"] for draft in moved], locked=True).items()
+        key: rack.u_height for key, rack in listing.rows_of(uow, Rack, [draft["rack_id"] for draft in moved]).items()
     }
     placed, types = mounted_and_types(uow, heights, [draft["device_type_id"] for draft in moved])
     for draft in drafts:
@@ -293,7 +292,8 @@ def register() -> None:
     devices.rule(a_position_has_a_rack_and_a_face)
     of_type = [through("device_type", "subdevice_role")]
     devices.rule(reads=of_type, changing=UNITS)(only_what_has_height_is_mounted)
-    devices.rule(mounted_devices_do_not_overlap, changing=["rack_id", *UNITS])
+    racks_alone = through("rack", when=lambda draft: draft["position"] is not None, exclusive=True)
+    devices.rule(reads=[racks_alone], changing=["rack_id", *UNITS])(mounted_devices_do_not_overlap)
     racks.rule(racks_are_as_tall_as_what_is_in_them)
     device_types.rule(mounted_devices_fit_when_their_type_changes)
     racks.after_save(devices_move_with_their_rack)

@@ -43,7 +43,7 @@ from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
-from netinv_dcim.located_objects import PLACE, below_locations, location_fits, within_group
+from netinv_dcim.located_objects import LOCATION_READS, PLACE, below_locations, location_fits, within_group
 from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
@@ -254,7 +254,7 @@ def groups_nest_within_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         draft.reject(ALL, f"Parent rack group ({parent}) must belong to the same site ({site})")
 
 
-rack_groups.rule(location_fits, changing=PLACE)
+rack_groups.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 
 
 NOT_BELOW = 'Location "{here}" is not descended from parent rack group "{group}" location "{there}".'
@@ -283,7 +283,7 @@ def groups_are_at_the_site_of_their_racks(uow: UnitOfWork, drafts: Sequence[Draf
         draft.reject(ALL, f"Assigned rack group must belong to parent site ({sites[draft['site_id']].name}).")
 
 
-racks.rule(location_fits, changing=PLACE)
+racks.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 
 
 OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") that does not include location "{here}".'
@@ -306,10 +306,10 @@ def reservations_name_units(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft.reject("units", "This field cannot be blank.")
 
 
-@rack_reservations.rule(reads=[through("rack", "u_height")])
+@rack_reservations.rule(reads=[through("rack", "u_height", exclusive=True)])
 def reserved_units_are_in_the_rack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects units that are not from 1 to the height of the rack. Locks the racks."""
-    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts], locked=True)
+    """Rejects units that are not from 1 to the height of the rack."""
+    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts])
     for draft in drafts:
         height = racks[draft["rack_id"]].u_height
         outside = [unit for unit in draft["units"] if not 1 <= unit <= height]

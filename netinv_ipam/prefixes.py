@@ -19,7 +19,7 @@ from netinv_core.read.filters import number, related, tree, tree_pair
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.types import Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write.referring_rules import through
-from netinv_dcim.located_objects import PLACE, location_fits
+from netinv_dcim.located_objects import LOCATION_READS, PLACE, location_fits
 from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
@@ -144,7 +144,7 @@ prefixes = Resource(
     ),
 )
 prefixes.prepare(networks.fill_packed_columns("prefix"))
-prefixes.rule(location_fits, changing=PLACE)
+prefixes.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 prefixes.rule(networks.reject_zero_prefix("prefix", "prefix"))
 prefixes.rule(reads=[through("vrf", "enforce_unique")])(
     unique_within(Prefix, "prefix", ("network", "prefix_length"), "prefix")

@@ -154,8 +154,8 @@ class PrimaryAddressOwner:
     ) -> dict[Any, tuple[str, int, list[Any]]]:
         """By id: the address as text, its IP version, and its interfaces, directly or through its inside address (NAT).
 
-        ``locked`` locks the rows of the addresses until the transaction ends (``FOR NO KEY UPDATE``), so that no other
-        transaction reassigns or deletes them.
+        ``locked`` locks the rows of the addresses FOR SHARE until the transaction ends, so that no other transaction
+        reassigns or deletes them.
         """
         table, inner = IPAddress.__table__, IPAddress.__table__.alias()
         joined = table.outerjoin(inner, inner.c.id == table.c.nat_inside_id)
@@ -166,7 +166,7 @@ class PrimaryAddressOwner:
         statement = sa.select(table.c.id, table.c.address, table.c.ip_version, *interface_ids)
         statement = statement.select_from(joined).where(table.c.id.in_(list(keys)))
         if locked:
-            statement = statement.order_by(table.c.id).with_for_update(of=table, key_share=True)
+            statement = statement.order_by(table.c.id).with_for_update(of=table, read=True)
         return {
             key: (address, version, [interface for interface in interfaces if interface is not None])
             for key, address, version, *interfaces in uow.execute(statement)
@@ -180,7 +180,8 @@ def _of_devices(uow: UnitOfWork, interfaces: Collection[Any]) -> dict[Any, Colle
     joined = joined.outerjoin(chassis, chassis.c.id == device.c.virtual_chassis_id)
     master = sa.case((~port.c.mgmt_only, chassis.c.master_id))
     selected = sa.select(port.c.id, device.c.id, master).select_from(joined)
-    statement = selected.where(port.c.id.in_(list(interfaces)))
+    statement = selected.where(port.c.id.in_(list(interfaces))).order_by(port.c.id)
+    statement = statement.with_for_update(of=port, read=True)  # the interface stays on its device meanwhile
     return {key: owners for key, *owners in uow.execute(statement)}
 
 

@@ -30,7 +30,7 @@ from netinv_core.resource import Resource
 from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
-from netinv_dcim.located_objects import PLACE, below_locations, location_fits, within_group
+from netinv_dcim.located_objects import LOCATION_READS, PLACE, below_locations, location_fits, within_group
 from netinv_dcim.locations import Location
 from netinv_dcim.rack_position import move_children
 from netinv_dcim.sites import Site
@@ -121,8 +121,8 @@ vlans = Resource(
 )
 
 
-vlan_groups.rule(location_fits, changing=PLACE)
-vlans.rule(location_fits, changing=PLACE)
+vlan_groups.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
+vlans.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 
 
 @vlans.rule(reads=[through("group", "site_id")])

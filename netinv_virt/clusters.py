@@ -17,7 +17,7 @@ from netinv_core.resource import Resource
 from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
-from netinv_dcim.located_objects import PLACE, below_locations, location_fits
+from netinv_dcim.located_objects import LOCATION_READS, PLACE, below_locations, location_fits
 from netinv_dcim.locations import Location, within
 from netinv_dcim.sites import Site
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -92,7 +92,7 @@ clusters = Resource(
 )
 
 
-clusters.rule(location_fits, changing=PLACE)
+clusters.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 
 
 def _hosts(uow: UnitOfWork, keys: Sequence[Any]) -> list[Any]:

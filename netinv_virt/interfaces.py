@@ -137,13 +137,13 @@ WAYS = {
 
 @interfaces.rule(reads=[through(name, "virtual_machine_id") for name in WAYS])
 def interfaces_stand_on_others_of_their_machine(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a parent or bridge that is the interface itself, or one of another virtual machine. Locks both.
+    """Rejects a parent or bridge that is the interface itself, or one of another virtual machine.
 
     Imports keep interfaces of other virtual machines.
     """
     changed = [draft for draft in drafts if draft.changed("virtual_machine_id", *[f"{name}_id" for name in WAYS])]
     keys = [draft[f"{name}_id"] for draft in changed for name in WAYS]
-    targets = listing.rows_of(uow, VMInterface, keys, locked=True)
+    targets = listing.rows_of(uow, VMInterface, keys)
     apart = []
     for draft in changed:
         for name, (title, self_reference) in WAYS.items():
@@ -166,8 +166,8 @@ interfaces.rule(vlans.tagged_vlans_need_the_mode(tagged_vlans))
 interfaces.rule(vlans.untagged_vlans_need_a_mode)
 interfaces.rule(
     reads=[
-        through("virtual_machine", "cluster_id", where=vlans.carries_vlans),
-        through("virtual_machine.cluster", "site_id", where=vlans.carries_vlans),
+        through("virtual_machine", "cluster_id", where=vlans.carries_vlans, when=vlans.draft_carries_vlans),
+        through("virtual_machine.cluster", "site_id", where=vlans.carries_vlans, when=vlans.draft_carries_vlans),
         through("untagged_vlan", "site_id"),
         through("tagged_vlans", "site_id"),
     ]

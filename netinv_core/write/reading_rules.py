@@ -17,14 +17,17 @@ Pairs = Callable[["UnitOfWork", Sequence[Any]], Any]
 class Reading:
     """Columns that a rule reads of objects related to those it checks.
 
-    ``path`` leads there, across foreign keys (``lag.device``); its first step may be a list of objects. ``where`` is a
-    condition that limits the objects checked. In place of a path, ``pairs(uow, keys)`` is a SELECT of the ids of
-    changed objects of ``to`` (a label) and of those that refer to them.
+    ``path`` leads there, across foreign keys (``lag.device``); its first step may be a list of objects. Rows on it are
+    locked while the rule judges (:mod:`netinv_core.write.read_locks`), ``exclusive`` ones against each other too.
+    ``where`` is a condition that limits the objects checked, ``when`` says the same of a draft. In place of a path,
+    ``pairs(uow, keys)`` is a SELECT of the ids of changed objects of ``to`` (a label) and of those that refer to them.
     """
 
     columns: tuple[str, ...]
     path: str = ""
     where: Condition | None = None
+    when: Callable[[Draft], bool] | None = None
+    exclusive: bool = False
     to: str = ""
     pairs: Pairs | None = None
     by: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import relations
 from netinv_core.read.union import Union, kept_union
-from netinv_core.write import attribute_references, reference_messages, schema, strict_bodies
+from netinv_core.write import attribute_references, read_locks, reference_messages, schema, strict_bodies
 from netinv_core.write.attribute_references import Attributes, Path
 from netinv_core.write.reference_messages import (
     NO_SUCH,
@@ -245,17 +245,26 @@ def _find_rows(uow: UnitOfWork, lookups: _Lookups) -> None:
                 limits[target] = sa.or_(sa.and_(*target_limits), *_exceptions(target, missing))
     if not groups:
         return
+    groups = dict(sorted(groups.items(), key=lambda group: group[0].table.name))  # one order of locks for all
     values = [list({request.id for request in requests}) for requests in groups.values()]
     parameters = {f"keys{number}": keys for number, keys in enumerate(values)}
-    results = _union(uow.registry, tuple(groups), limits).rows(uow, parameters)
+    locked = frozenset(target for target, requests in groups.items() if any(map(_is_read, requests)))
+    results = _union(uow.registry, tuple(groups), limits, locked).rows(uow, parameters)
     for (target, requests), result in zip(groups.items(), results, strict=True):
         rows = [target.row_type._make(row) for row in result]
         uow.row_cache.setdefault(target.table, {}).update((row.id, row) for row in rows)
+        if target in locked:
+            read_locks.note_locked(uow, target, rows)
         ids = {row.id for row in rows}
         for request in requests:
             if request.id not in ids:
                 request.id = None
                 request.reject(NO_SUCH_ID, request.raw)
+
+
+def _is_read(request: ReferenceRequest) -> bool:
+    """True where a rule reads the object that is referred to, which is therefore locked."""
+    return read_locks.is_read(request.draft, request.field.name)
 
 
 def _find_statuses(uow: UnitOfWork, requests: Sequence[ReferenceRequest]) -> None:
@@ -314,7 +323,9 @@ def _exceptions(target: Endpoint, requests: Sequence[ReferenceRequest]) -> list[
     return conditions
 
 
-def _union(registry: Registry, targets: tuple[Endpoint, ...], limits: Mapping[Endpoint, Any]) -> Union:
+def _union(
+    registry: Registry, targets: tuple[Endpoint, ...], limits: Mapping[Endpoint, Any], locked: frozenset[Endpoint]
+) -> Union:
     """Returns the statement for the rows of these targets; it is cached unless it has a user's ``limits``."""
 
     def parts() -> Iterator[Any]:
@@ -322,9 +333,13 @@ def _union(registry: Registry, targets: tuple[Endpoint, ...], limits: Mapping[En
             condition = in_parameter(registry.dialect, target.table.c.id, f"keys{number}")
             if target in limits:
                 condition = sa.and_(condition, limits[target])
-            yield list(target.table.c), target.table, condition
+            if target in locked:
+                yield read_locks.locked_part(target, condition)
+            else:
+                yield list(target.table.c), target.table, condition
 
-    return Union(registry.dialect, list(parts())) if limits else kept_union(registry, ("rows", targets), parts)
+    name = ("rows", targets, locked)
+    return Union(registry.dialect, list(parts())) if limits else kept_union(registry, name, parts)
 
 
 # -- by attributes

@@ -28,15 +28,27 @@ from netinv_core.write.reading_rules import Reading as Reading
 from netinv_core.write.reading_rules import ReadingRule as ReadingRule
 
 if TYPE_CHECKING:
+    from netinv_core import types
     from netinv_core.types import Change, Endpoint, Registry, UnitOfWork
 
 MOST_NAMED = 10  # objects in the message of a refusal
 HIDDEN = "Another object that refers to this one would break a rule."
 
 
-def through(path: str, *columns: str, where: Condition | None = None) -> Reading:
-    """Columns that a rule reads of the objects at the end of a path of references, such as ``lag.device``."""
-    return Reading(columns, path, where)
+def through(
+    path: str,
+    *columns: str,
+    where: Condition | None = None,
+    when: Callable[[types.Draft], bool] | None = None,
+    exclusive: bool = False,
+) -> Reading:
+    """Columns that a rule reads of the objects at the end of a path of references, such as ``lag.device``.
+
+    :param where: condition of the objects that read the path, given their table
+    :param when: the same of a draft
+    :param exclusive: one transaction at a time judges by these objects, as the rule is about all that refer to them
+    """
+    return Reading(columns, path, where, when, exclusive)
 
 
 def related_by(to: str, *columns: str, pairs: Pairs, by: tuple[str, ...] = ()) -> Reading:

@@ -79,7 +79,10 @@ def devices_are_installed_in_one_other(uow: UnitOfWork, drafts: Sequence[Draft])
 
 
 @device_bays.rule(
-    reads=[through("installed_device", "device_type_id"), through("installed_device.device_type", "subdevice_role")]
+    reads=[
+        through("installed_device", "device_type_id", exclusive=True),  # one bay moves it
+        through("installed_device.device_type", "subdevice_role"),
+    ]
 )
 def installed_devices_are_children(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a device in a bay whose type is not a child (``subdevice_role``). Imports keep what they have."""

@@ -285,21 +285,23 @@ def _stands_on_another(table: Any) -> Any:
     return sa.or_(*[table.c[f"{name}_id"].is_not(None) for name in WAYS])
 
 
+def _draft_stands_on_another(draft: Draft) -> bool:
+    """The same condition, of a draft."""
+    return any(draft[f"{name}_id"] is not None for name in WAYS)
+
+
 @interfaces.rule(
     reads=[
         *[through(name, "device_id", "type") for name in WAYS],
-        through("device", "virtual_chassis_id", where=_stands_on_another),
+        through("device", "virtual_chassis_id", where=_stands_on_another, when=_draft_stands_on_another),
         *[through(f"{name}.device", "virtual_chassis_id") for name in WAYS],
     ]
 )
 def interfaces_stand_on_others_of_their_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a parent, bridge or LAG that is the interface itself, of another kind, or outside the virtual chassis.
-
-    Locks the parents, bridges and LAGs.
-    """
+    """Rejects a parent, bridge or LAG that is the interface itself, of another kind, or outside the virtual chassis."""
     changed = [draft for draft in drafts if draft.changed("device_id", *[f"{name}_id" for name in WAYS])]
     keys = [draft[f"{name}_id"] for draft in changed for name in WAYS]
-    targets = listing.rows_of(uow, Interface, keys, locked=True)
+    targets = listing.rows_of(uow, Interface, keys)
     if not targets:
         return
     host_ids = [*(draft["device_id"] for draft in changed), *(row.device_id for row in targets.values())]
@@ -338,7 +340,7 @@ interfaces.rule(vlans.tagged_vlans_need_the_mode(tagged_vlans))
 interfaces.rule(vlans.untagged_vlans_need_a_mode)
 interfaces.rule(
     reads=[
-        through("device", "site_id", where=vlans.carries_vlans),
+        through("device", "site_id", where=vlans.carries_vlans, when=vlans.draft_carries_vlans),
         through("untagged_vlan", "site_id"),
         through("tagged_vlans", "site_id"),
     ]

@@ -68,12 +68,12 @@ inventory_items = component(
 
 @inventory_items.rule(reads=[through("parent", "device_id")])
 def items_are_on_the_device_of_their_parent(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a parent on another device, with which the item would be deleted. Locks the parents.
+    """Rejects a parent on another device, with which the item would be deleted.
 
     Imports keep what they have.
     """
     changed = [draft for draft in drafts if draft.changed("device_id", "parent_id")]
-    parents = listing.rows_of(uow, InventoryItem, [draft["parent_id"] for draft in changed], locked=True)
+    parents = listing.rows_of(uow, InventoryItem, [draft["parent_id"] for draft in changed])
     apart = [
         draft
         for draft in changed

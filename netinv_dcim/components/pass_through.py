@@ -140,7 +140,7 @@ front_ports = component(
 def front_ports_lead_to_rear_ports_of_their_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a front port whose rear port is on another device or does not have the position."""
     moved = [draft for draft in drafts if draft.changed("device_id", "rear_port_id", "rear_port_position")]
-    rear_ports_by_id = listing.rows_of(uow, RearPort, [draft["rear_port_id"] for draft in moved], locked=True)
+    rear_ports_by_id = listing.rows_of(uow, RearPort, [draft["rear_port_id"] for draft in moved])
     for draft in moved:
         rear, position = rear_ports_by_id[draft["rear_port_id"]], draft["rear_port_position"]
         if rear.device_id != draft["device_id"]:

@@ -70,9 +70,9 @@ power_ports.rule(allocated_draw_is_within_the_maximum)
 
 @power_outlets.rule(reads=[through("power_port", "device_id")])
 def outlets_are_fed_by_their_own_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects an outlet whose power port belongs to another device. Locks the power ports."""
+    """Rejects an outlet whose power port belongs to another device."""
     moved = [draft for draft in drafts if draft.changed("device_id", "power_port_id")]
-    ports = listing.rows_of(uow, PowerPort, [draft["power_port_id"] for draft in moved], locked=True)
+    ports = listing.rows_of(uow, PowerPort, [draft["power_port_id"] for draft in moved])
     for draft in moved:
         port = ports.get(draft["power_port_id"])
         if port is not None and port.device_id != draft["device_id"]:

@@ -219,7 +219,7 @@ def outlets_are_fed_by_power_ports_of_their_type(uow: UnitOfWork, drafts: Sequen
 def front_ports_are_on_positions_of_rear_ports_of_their_type(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a front port template whose rear port belongs to another device type or lacks the position."""
     placed = [draft for draft in drafts if draft.changed("device_type_id", "rear_port_id", "rear_port_position")]
-    rears = listing.rows_of(uow, RearPortTemplate, [draft["rear_port_id"] for draft in placed], locked=True)
+    rears = listing.rows_of(uow, RearPortTemplate, [draft["rear_port_id"] for draft in placed])
     for draft in placed:
         rear, position = rears[draft["rear_port_id"]], draft["rear_port_position"]
         rear_name = component_display_name(rear.name, rear.label)

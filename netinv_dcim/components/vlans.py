@@ -100,6 +100,11 @@ def carries_vlans(table: Any) -> Any:
     return sa.or_(table.c.untagged_vlan_id.is_not(None), table.c.mode == TAGGED)
 
 
+def draft_carries_vlans(draft: Draft) -> bool:
+    """The same condition, of a draft."""
+    return draft["untagged_vlan_id"] is not None or draft["mode"] == TAGGED
+
+
 def vlans_are_of_the_site(
     owner: str,
     title: str,
