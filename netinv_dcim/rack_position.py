@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, lock_parents
 from netinv_core.read import listing
 from netinv_core.read.union import kept_union
@@ -22,6 +23,7 @@ from netinv_dcim.locations import base_sites, takers_of, within
 from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups, racks
 
 CHILD = "child"
+HIDDEN = "A device that you may not view"
 UNITS = ("position", "face", "device_type_id")  # columns that say which units of a rack a device occupies
 
 
@@ -170,7 +172,7 @@ def mounted_devices_fit_when_their_type_changes(uow: UnitOfWork, drafts: Sequenc
     """Rejects a height or depth of a device type for which its mounted devices have no space.
 
     Height 0 is rejected when there are mounted devices. All racks are locked, because a concurrent transaction may
-    mount a device of the type in any of them.
+    mount a device of the type in any of them. The device and its rack are named only if the user may view the device.
     """
     changed = {draft.id: draft for draft in drafts if not draft.new and draft.changed("u_height", "is_full_depth")}
     if changed:
@@ -182,6 +184,7 @@ def mounted_devices_fit_when_their_type_changes(uow: UnitOfWork, drafts: Sequenc
         .order_by(device.c.name_key)
     )
     rows = uow.execute(statement).all() if changed else []
+    seen = permissions.visible_ids(uow, uow.registry.of_model(Device), [row.id for row in rows])
     racks = listing.rows_of(uow, Rack, [row.rack_id for row in rows])
     placed = mounted(uow, racks)
     for row in rows:
@@ -195,10 +198,8 @@ def mounted_devices_fit_when_their_type_changes(uow: UnitOfWork, drafts: Sequenc
             count = sum(other.device_type_id == row.device_type_id for other in rows)
             draft.reject("u_height", f"Unable to set 0U height: Found {count} instances already mounted within racks.")
         elif not fits(placed[row.id], rack.u_height, placed.values()):
-            message = (
-                f"Device {row.name} in rack {rack_display_name(rack.name, rack.facility_id)}"
-                " does not have sufficient space"
-            )
+            where = f"Device {row.name} in rack {rack_display_name(rack.name, rack.facility_id)}"
+            message = f"{where if row.id in seen else HIDDEN} does not have sufficient space"
             draft.reject("u_height", f"{message} to accommodate a height of {draft['u_height']}U")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
+from netinv_core.auth import permissions
 from netinv_core.errors import Invalid, error_text
 from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
@@ -17,9 +18,10 @@ from netinv_core.read import listing
 from netinv_core.read.lookups import MAX_TERMS, any_of, negated
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras import saved_filters
-from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, GroupDefinition, Groups, groups_of
+from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, DynamicGroup, Groups, groups_of
 from netinv_extras.dynamic_groups.terms import TOO_MANY, terms_of
 
+HIDDEN = "The filter of a group that you may not view can no longer be applied."
 # SQL of set operations: combines the condition of the children so far (none or one) with those of the next children.
 _OPERATIONS: Mapping[str, Callable[[Sequence[Any], Sequence[Any]], Any]] = {
     UNION: lambda before, inner: any_of([*before, *inner]),
@@ -33,16 +35,17 @@ def condition_of(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
 
     Only the groups are loaded, once per configuration version.
 
-    :raises Invalid: naming the group whose filter is no longer valid; for a group that compares too many values
+    :raises Invalid: naming the group whose filter is no longer valid, if the user may view it; for a group that
+        compares too many values
     """
     groups = groups_of(uow)
     if terms_of(uow, groups, [key])[key] > MAX_TERMS:
         raise Invalid.field("filter", TOO_MANY.format(name=groups[key].name))
-    return _endpoint(uow, groups[key]), _condition(uow.without_lookups(), groups, key)
+    return _endpoint(uow, groups, key), _condition(uow.without_lookups(), groups, key)
 
 
 def _condition(uow: UnitOfWork, groups: Groups, key: Any) -> Any:
-    condition = _filter_condition(uow, groups[key])
+    condition = _filter_condition(uow, groups, key)
     for name, children in itertools.groupby(groups[key].children, operator.itemgetter(0)):
         inner = [_condition(uow, groups, child) for _, child in children]
         before = [] if condition is None else [condition]
@@ -50,22 +53,26 @@ def _condition(uow: UnitOfWork, groups: Groups, key: Any) -> Any:
     return condition
 
 
-def _filter_condition(uow: UnitOfWork, group: GroupDefinition) -> Any:
+def _filter_condition(uow: UnitOfWork, groups: Groups, key: Any) -> Any:
     try:
-        return saved_filters.condition(uow, _endpoint(uow, group), group.filter)
+        return saved_filters.condition(uow, _endpoint(uow, groups, key), groups[key].filter)
     except Invalid as error:
-        message = f"The filter of the group “{group.name}” can no longer be applied: {error_text(error.body)}"
-        raise Invalid.field("filter", message) from None
+        fault = f"The filter of the group “{groups[key].name}” can no longer be applied: {error_text(error.body)}"
+        raise Invalid.field("filter", fault if _is_visible(uow, key) else HIDDEN) from None
 
 
-def _endpoint(uow: UnitOfWork, group: GroupDefinition) -> Endpoint:
-    endpoint = uow.registry.get(group.content_type)
+def _endpoint(uow: UnitOfWork, groups: Groups, key: Any) -> Endpoint:
+    label = groups[key].content_type
+    endpoint = uow.registry.get(label)
     if endpoint is None:
-        raise Invalid.field(
-            "content_type",
-            f"The objects of the group “{group.name}” are of a package that is not installed: {group.content_type}",
-        )
+        fault = f"The objects of the group “{groups[key].name}” are of a package that is not installed: {label}"
+        raise Invalid.field("content_type", fault if _is_visible(uow, key) else HIDDEN)
     return endpoint
+
+
+def _is_visible(uow: UnitOfWork, key: Any) -> bool:
+    """True if the user may view a group."""
+    return key in permissions.visible_ids(uow, uow.registry.of_model(DynamicGroup), [key])
 
 
 _STRINGS: query_parameters.Schema = {"type": "array", "items": {"type": "string"}}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_testing import Api, Service
+from netinv_testing import Api, Case, Service
 
 REGIONS, SITES, RACKS, TENANTS = "/api/dcim/regions/", "/api/dcim/sites/", "/api/dcim/racks/", "/api/tenancy/tenants/"
 NO_UUID = "00000000-0000-4000-8000-000000000000"
@@ -166,14 +166,71 @@ def test_a_dynamic_group_finds_no_more_than_its_reader_may(service: Service, wor
         }, name
 
 
-def test_an_overlap_with_a_hidden_aggregate_does_not_say_which(service: Service, make: Any, unique: Any) -> None:
-    network, path = unique.ipv6(), "/api/ipam/aggregates/"
-    rir = make("/api/ipam/rirs/")
-    service.api.post(path, {"prefix": f"{network}::/48", "rir": rir["id"]})
-    client = service.user(("add", "ipam.aggregate"), ("view", "ipam.rir")).api
-    body = {"prefix": f"{network}:1::/64", "rir": rir["id"]}
-    assert "already covered by an existing aggregate." in client.post(path, body, status=400)["prefix"][0]
-    assert f"{network}::/48" in service.api.post(path, body, status=400)["prefix"][0]
+# -- refusals because of an object that the request does not name: each function makes one, and returns the request, the
+# models that the user may view, the words of the refusal, and the name of the object
+
+Refusal = tuple[str, str, Any, list[str], str, str]
+
+
+def overlapping_aggregate(service: Service) -> Refusal:
+    """An aggregate within another one."""
+    network, path = service.unique.ipv6(), "/api/ipam/aggregates/"
+    rir = service.api.post("/api/ipam/rirs/", {"name": service.unique()})["id"]
+    service.api.post(path, {"prefix": f"{network}::/48", "rir": rir})
+    body = {"prefix": f"{network}:1::/64", "rir": rir}
+    return "POST", path, body, ["ipam.rir"], "already covered by an existing aggregate.", f"{network}::/48"
+
+
+def device_of_a_taller_type(service: Service) -> Refusal:
+    """A height of a device type for which a mounted device has no space."""
+    kind, site = Case(service, "dcim.devicetype").make(), Case(service, "dcim.site").make()["id"]
+    rack = service.api.post(RACKS, {"name": service.unique(), "site": site, "status": "active"})["id"]
+    role, name = Case(service, "dcim.devicerole").make()["id"], service.unique()
+    placed = {"name": name, "rack": rack, "site": site, "position": 1, "face": "front", "status": "active"}
+    service.api.post("/api/dcim/devices/", {**placed, "device_type": kind["id"], "device_role": role})
+    words = "A device that you may not view does not have sufficient space"
+    return "PATCH", kind["url"], {"u_height": 50}, ["dcim.rack"], words, name
+
+
+def device_in_another_bay(service: Service) -> Refusal:
+    """A device that is installed in another bay."""
+    child = Case(service, "dcim.devicetype").make(u_height=0, subdevice_role="child")["id"]
+    installed = Case(service, "dcim.device").make(device_type=child)["id"]
+    bay, other = (Case(service, "dcim.devicebay").make(name=service.unique()) for _ in range(2))
+    service.api.patch(bay["url"], {"installed_device": installed})
+    words = "already installed in another device bay"
+    return "PATCH", other["url"], {"installed_device": installed}, ["dcim.device"], words, bay["name"]
+
+
+def group_with_a_broken_child(service: Service) -> Refusal:
+    """The members of a dynamic group whose child has a filter that is not valid any more."""
+    slug, path = service.unique(), "/api/extras/dynamic-groups/"
+    field = {"type": "text", "slug": slug, "label": slug, "content_types": ["dcim.site"]}
+    made = service.api.post("/api/extras/custom-fields/", field)
+    child, parent = (
+        service.api.post(path, {"name": word, "slug": word, "content_type": "dcim.site", "filter": terms})
+        for word, terms in ((service.unique(), {f"cf_{slug}": "x"}), (service.unique(), {}))
+    )
+    member = {"parent_group": parent["id"], "group": child["id"], "operator": "union", "weight": 1}
+    service.api.post("/api/extras/dynamic-group-memberships/", member)
+    service.api.delete(made["url"])
+    return "GET", f"{parent['url']}members/", None, ["dcim.site"], "a group that you may not view", child["name"]
+
+
+REFUSALS = (overlapping_aggregate, device_of_a_taller_type, device_in_another_bay, group_with_a_broken_child)
+
+
+@pytest.mark.parametrize("refused", REFUSALS, ids=lambda refused: refused.__name__)
+def test_a_refusal_names_no_hidden_object_that_stands_in_the_way(service: Service, refused: Any) -> None:
+    """It says what is wrong without the name, which those learn who may view the object."""
+    method, path, body, seen, words, name = refused(service)
+    acted_on = next(endpoint.label for endpoint in service.registry.endpoints.values() if endpoint.path in path)
+    key = path.removesuffix("members/").rstrip("/").rpartition("/")[2]
+    own = ("add", acted_on) if method == "POST" else (EVERY, acted_on, {"id": key})
+    clients, sent = (service.user(own, ("view", seen)).api, service.api), () if body is None else (body,)
+    texts = [client.send(method, path, *sent, status=400).text for client in clients]
+    assert words in texts[0] and name not in texts[0]
+    assert name in texts[1]
 
 
 def test_cables_and_traces_stop_where_sight_ends(service: Service, make: Any, unique: Any) -> None:
