@@ -319,7 +319,6 @@ class UnitState(Protocol):
     deleting: Mapping[str, Collection[Any]]
     now: datetime.datetime
     row_cache: dict[Any, Any]
-    read_locks: dict[Any, set[Any]]
     revealed: dict[Any, str]
     keyed_request: KeyedRequest | None
 

@@ -96,7 +96,6 @@ class UnitOfWork:
     * ``deleting``: ids of the objects that the running deletion includes, by label;
     * ``row_cache``: cache of rows by table and id (:func:`netinv_core.read.listing.rows_of`), cleared when existing
       rows change;
-    * ``read_locks``: ids of the rows that are locked for rules, by table (:mod:`netinv_core.write.read_locks`);
     * ``new_drafts``: drafts of new objects by table and id, while further objects are created for them;
     * ``changing_drafts``: drafts of the batch that is validated, by table and id: rules see the state after it;
     * ``revealed``: values that only the answer to this request shows, such as the key of a new token, by id of the
@@ -123,7 +122,6 @@ class UnitOfWork:
     deleting: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
     now: datetime.datetime = dataclasses.field(default_factory=now)
     row_cache: dict[Any, Any] = dataclasses.field(default_factory=dict)
-    read_locks: dict[Any, set[Any]] = dataclasses.field(default_factory=dict)
     new_drafts: dict[Any, dict[Any, Draft]] = dataclasses.field(default_factory=dict)
     changing_drafts: dict[Any, Mapping[Any, Draft]] = dataclasses.field(default_factory=dict)
     revealed: dict[Any, str] = dataclasses.field(default_factory=dict)
@@ -363,7 +361,6 @@ class UnitOfWork:
     def expire_all(self) -> None:
         """Clears the caches of rows and new drafts, after rows have changed or a savepoint was rolled back."""
         self.row_cache.clear()
-        self.read_locks.clear()
         self.new_drafts.clear()
 
     def release_new_drafts(self, table: Any, keys: Iterable[Any]) -> None:

@@ -106,7 +106,7 @@ def lock(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
             exclusive.setdefault(path.target, set()).update(path.keys(draft))
     for target, keys in sorted(exclusive.items(), key=lambda item: item[0].table.name):
         rows = listing.rows_of(uow, target.model, keys, locked=True)
-        uow.read_locks.setdefault(target.table, set()).update(rows)
+        _locked(uow, target).update(rows)
     level = [(path.target, key, path.steps) for path, draft in reading for key in path.keys(draft)]
     while level:
         wanted: Wanted = {}
@@ -127,11 +127,7 @@ def _lock_rows(uow: UnitOfWork, wanted: Wanted) -> None:
     missing = {
         target: keys
         for target in sorted(wanted, key=lambda target: target.table.name)
-        if (
-            keys := wanted[target]
-            - uow.new_drafts.get(target.table, {}).keys()
-            - uow.read_locks.get(target.table, set())
-        )
+        if (keys := wanted[target] - uow.new_drafts.get(target.table, {}).keys() - _locked(uow, target))
     }
     if not missing:
         return
@@ -156,7 +152,13 @@ def locked_part(target: Endpoint, condition: Any) -> tuple[Sequence[Any], Any, A
 def note_locked(uow: UnitOfWork, target: Endpoint, rows: Sequence[Any]) -> None:
     """Adds locked rows to the cache of rows."""
     uow.row_cache.setdefault(target.table, {}).update({row.id: row for row in rows})
-    uow.read_locks.setdefault(target.table, set()).update(row.id for row in rows)
+    _locked(uow, target).update(row.id for row in rows)
+
+
+def _locked(uow: UnitOfWork, target: Endpoint) -> set[Any]:
+    """The ids of the rows that the transaction has locked, as long as the cache of rows is not cleared."""
+    keys: set[Any] = uow.row_cache.setdefault((_locked, target.table), set())
+    return keys
 
 
 def _reject_deleted(uow: UnitOfWork, reading: Iterable[tuple[ReadPath, Draft]]) -> None:
