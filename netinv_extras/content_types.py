@@ -19,6 +19,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import negated
+from netinv_core.read.name_lookup import invalid_choice
 from netinv_core.read.plans import plan_of
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.types import Draft, Endpoint, Field, Registry, Rule, UnitOfWork
@@ -35,17 +36,24 @@ def name_of(registry: Registry, label: str) -> str:
     return f"{app} | {endpoint.title if endpoint is not None else model}"
 
 
-def content_type_parameter(attribute: str) -> filters.Filter:
-    """Query parameter for a column of labels: one ``app.model``."""
+def content_type_parameter(attribute: str, *, unknown_is_empty: bool = False) -> filters.Filter:
+    """Query parameter for a column of labels: one ``app.model``.
+
+    :param unknown_is_empty: an ``app.model`` that no model has finds nothing, as it does in version 1.6, in place of an
+        error
+    """
 
     def by_label(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
-        condition = table.c[attribute] == values[-1].lower()
+        label = values[-1].lower()
+        if uow.registry.content_type(label) is None and not (unknown_is_empty and label.count(".") == 1):
+            raise invalid_choice(attribute, values[-1])
+        condition = table.c[attribute] == label
         return negated(condition) if lookup else condition
 
     return filters.custom(attribute, by_label, multiple=False, suffixes=("n",))
 
 
-def content_type_pair(attribute: str) -> list[filters.Filter]:
+def content_type_pair(attribute: str, *, unknown_is_empty: bool = False) -> list[filters.Filter]:
     """Query parameters for a column of labels: by ``app.model``, and by the numeric id (``…_id``)."""
 
     def by_number(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
@@ -56,7 +64,7 @@ def content_type_pair(attribute: str) -> list[filters.Filter]:
         return negated(condition) if lookup else condition
 
     number_filter = filters.custom(f"{attribute}_id", by_number, multiple=False, suffixes=("n",))
-    return [content_type_parameter(attribute), number_filter]
+    return [content_type_parameter(attribute, unknown_is_empty=unknown_is_empty), number_filter]
 
 
 def referenced_objects(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import decimal
 from collections.abc import Callable, Iterator
@@ -12,10 +13,11 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.read import filters
 from netinv_core.read.filters import Condition
+from netinv_core.read.name_lookup import invalid_choice
 from netinv_core.types import Field, Filter
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.types import Endpoint, UnitOfWork
 
 
 def derived_filters(endpoint: Endpoint) -> dict[str, Filter]:
@@ -24,8 +26,12 @@ def derived_filters(endpoint: Endpoint) -> dict[str, Filter]:
 
 
 def _all_filters(endpoint: Endpoint) -> Iterator[Filter]:
+    types = labels_of_types(endpoint)
     for name, field in endpoint.fields.items():
-        yield from _of_field(name, field)
+        if name in types and isinstance(field, fields.Value):
+            yield _label(name, field.attribute)
+        else:
+            yield from _of_field(name, field)
     for name in endpoint.reverse_relations:
         yield filters.related(name, name)
         yield filters.has(f"has_{name}", name)
@@ -51,6 +57,24 @@ def _of_field(name: str, field: Field) -> Iterator[Filter]:
         yield filters.related(name, name)
     elif isinstance(field, fields.Value) and not (field.write_only or field.confidential or field.info.kind == "json"):
         yield _of_type(name, field.attribute, field.python_type)
+
+
+def labels_of_types(endpoint: Endpoint) -> set[str]:
+    """Returns the columns whose values are content types: those of generic foreign keys."""
+    return {field.type_attribute for field in endpoint.fields.values() if isinstance(field, fields.GenericForeignKey)}
+
+
+def _label(name: str, attribute: str) -> Filter:
+    """Filter by the text of a content type; a whole value that no model has is an error."""
+    text = filters.value(name, attribute)
+
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        for item in values if suffix in ("", "n") else ():
+            if endpoint.registry.content_type(item) is None:
+                raise invalid_choice(name, item)
+        return text.apply(uow, endpoint, table, suffix, values)
+
+    return dataclasses.replace(text, apply=apply)
 
 
 def _has_all_labels(field: fields.ContentTypeList) -> Callable[[Any, Any, list[str]], Condition]:

@@ -91,7 +91,7 @@ config_contexts = Resource(
         generic_fk("owner", "owner_content_type", "owner_object_id"),
     ],
     omit=["custom_fields", "computed_fields", "relationships"],
-    filters=content_type_pair("owner_content_type"),
+    filters=content_type_pair("owner_content_type", unknown_is_empty=True),
     configuration=True,
     record_constants={"dynamic_groups": []},
     example={"data": {"sample": 1}},

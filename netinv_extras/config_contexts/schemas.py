@@ -66,7 +66,7 @@ config_context_schemas = Resource(
         type_label("owner_content_type", may_own, offered=False),
         generic_fk("owner", "owner_content_type", "owner_object_id"),
     ],
-    filters=content_type_pair("owner_content_type"),
+    filters=content_type_pair("owner_content_type", unknown_is_empty=True),
     example={"data_schema": {"type": "object", "properties": {"sample": {"type": "integer"}}}},
 )
 

@@ -70,7 +70,7 @@ notes = Resource(
         type_label("assigned_object_type", has_notes),
         generic_fk("assigned_object", "assigned_object_type", "assigned_object_id"),
     ],
-    filters=content_type_pair("assigned_object_type"),
+    filters=content_type_pair("assigned_object_type", unknown_is_empty=True),
     about=[("assigned_object_type", "assigned_object_id")],
     presentation=Presentation(name_in_context=(beginning, "note")),
 )

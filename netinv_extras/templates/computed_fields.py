@@ -56,7 +56,7 @@ computed_fields = Resource(
     search=["label", "description", "content_type", "template", "fallback_value"],
     fields=[type_label("content_type", may_compute, offered=False)],
     omit=["custom_fields", NAME, "relationships"],
-    filters=[content_type_parameter("content_type")],
+    filters=[content_type_parameter("content_type", unknown_is_empty=True)],
     configuration=True,
     example={"content_type": "extras.secret", "template": "{{ obj.name }}"},
 )

@@ -54,7 +54,10 @@ custom_links = Resource(
     brief=["content_type", "name"],
     fields=[type_label("content_type", has_pages, offered=False)],
     omit=["custom_fields", "computed_fields", "relationships"],
-    filters=[content_type_parameter("content_type"), one_of("button_class", BUTTONS, multiple=False)],
+    filters=[
+        content_type_parameter("content_type", unknown_is_empty=True),
+        one_of("button_class", BUTTONS, multiple=False),
+    ],
     example={
         "content_type": "extras.secret",
         "text": "{{ obj.name }}",

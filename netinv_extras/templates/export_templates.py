@@ -92,7 +92,10 @@ export_templates = Resource(
         generic_fk("owner", "owner_content_type", "owner_object_id"),
     ],
     omit=["custom_fields", "computed_fields"],
-    filters=[content_type_choice("content_type", has_pages), content_type_parameter("owner_content_type")],
+    filters=[
+        content_type_choice("content_type", has_pages),
+        content_type_parameter("owner_content_type", unknown_is_empty=True),
+    ],
     presentation=Presentation(name_in_context=_name_in_context),
     example={
         "content_type": "extras.secret",

@@ -6,6 +6,9 @@ import itertools
 import zlib
 from collections.abc import Iterator
 
+from netinv_core import fields
+from netinv_core.read.derived_filters import labels_of_types
+from netinv_core.types import Endpoint
 from netinv_testing.cases import Case, check
 
 JUNK = (
@@ -38,6 +41,29 @@ def every_parameter_takes_any_value(case: Case) -> None:
         response = case.api.send("GET", case.path, query={parameter: value, "limit": 1, "brief": 1}, status=(200, 400))
         if response.status_int == 400:
             assert list(response.json) in ([parameter], ["non_field_errors"]), f"{parameter}={value!r}: {response.json}"
+
+
+def _closed(endpoint: Endpoint) -> list[str]:
+    """The filters whose values are choices or content types."""
+    labels = labels_of_types(endpoint)
+    return [
+        name
+        for name, item in endpoint.filters.items()
+        if item.choices is not None
+        or name in labels
+        or isinstance(endpoint.fields.get(name), fields.Choice | fields.ContentTypeList)
+    ]
+
+
+@check(lambda endpoint: bool(_closed(endpoint)), reads=True)
+def a_value_that_is_no_choice_is_refused(case: Case) -> None:
+    """The error names the parameter and the value, also of the negation and beside a choice."""
+    for name in _closed(case.endpoint):
+        item = case.endpoint.filters[name]
+        for parameter in (name, *(f"{name}__{suffix}" for suffix in item.lookups if suffix == "n")):
+            refused = case.api.get(case.path, {parameter: "zz", "limit": 1}, status=400)
+            assert list(refused) == [parameter]
+            assert any(word in refused[parameter][0] for word in ("zz", "That choice", "Enter a number")), refused
 
 
 @check(reads=True)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth.models import User
+from netinv_core.errors import Invalid
 from netinv_core.models.associations import unique_together
 from netinv_core.models.base import ChangeLogged, table_of
 from netinv_core.models.columns import CASCADE, Name, Ref, boolean, column, foreign_key, slug, text
+from netinv_core.read.name_lookup import NameQuery, validation_errors
+from netinv_core.read.parameters import parse_parameters
 from netinv_core.resource import Resource
 from netinv_core.types import Draft, Endpoint, UnitOfWork
+from netinv_web.lists.list_query import ListQuery
 
 MAX_QUERY = 4000  # characters
 
@@ -73,6 +78,37 @@ def of_a_known_list(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         if draft.changed("content_type") and uow.registry.get(draft["content_type"]) is None:
             draft.reject("content_type", f"There is no list of “{draft['content_type']}”.")
+
+
+@saved_view_resource.rule
+def with_filters_of_its_list(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a query with a filter that the list does not have, or with a value that the filter does not take.
+
+    The number of statements depends on what the filters name, not on how many views there are.
+    """
+    queries: list[tuple[Draft, NameQuery]] = []
+    for draft in drafts:
+        endpoint = uow.registry.get(draft["content_type"])
+        if endpoint is None or not draft.changed("query", "content_type"):
+            continue
+        deferring = uow.without_lookups()
+        saved = ListQuery("", tuple(parse_qsl(draft["query"])))
+        try:
+            parse_parameters(deferring, endpoint, endpoint.table, saved.filters, strict=True)
+        except Invalid as error:
+            _reject(draft, error)
+        else:
+            deferred = deferring.deferred_lookups or ()
+            queries += [(draft, query) for query in deferred if isinstance(query, NameQuery)]
+    errors = validation_errors(uow, [query for _, query in queries])
+    for (draft, _), lookup_error in zip(queries, errors, strict=True):
+        if lookup_error is not None:
+            _reject(draft, lookup_error)
+
+
+def _reject(draft: Draft, error: Invalid) -> None:
+    for name, messages in error.body.items():
+        draft.reject("query", f"{name}: {' '.join(map(str, messages))}")
 
 
 def views_of(uow: UnitOfWork, endpoint: Endpoint) -> list[Any]:
