@@ -88,11 +88,12 @@ def _texts(parameter: types.Filter, lookup: str, value: Any) -> list[str]:
     """
     if value is None:
         return []
-    many = parameter.takes_many(lookup)
-    if many and not (isinstance(value, list) or (parameter.accepts_single and isinstance(value, str))):
+    is_single = parameter.is_single(lookup)
+    needs_list = parameter.multiple and not is_single
+    if needs_list and not (isinstance(value, list) or (parameter.accepts_single and isinstance(value, str))):
         raise ValueError(NOT_A_LIST)
     values = value if isinstance(value, list) else [value]
-    if len(values) > 1 and not many:
+    if len(values) > 1 and is_single:
         raise ValueError(filters.NOT_ONE)
     return list(map(value_text, values))
 

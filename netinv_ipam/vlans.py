@@ -165,7 +165,9 @@ def carried_filter(name: str, place: str, kind: str = "string") -> Filter:
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
         column = VLAN.__table__.c[place]
         limits = permissions.visible(uow, uow.registry.of_model(VLAN), VLAN.__table__)
-        ids = sa.select(VLAN.__table__.c.id).where(column == lookups.convert(column, values[-1]), *limits)
+        ids = sa.select(VLAN.__table__.c.id).where(
+            column.in_([lookups.convert(column, item) for item in values]), *limits
+        )
         return carries(endpoint, table, ids)
 
     return Filter(name, apply, (), False, kind)

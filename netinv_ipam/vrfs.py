@@ -119,6 +119,6 @@ def present_filters() -> list[Filter]:
             query = NameQuery(name, endpoint, tuple(values), columns, ids=not columns, multiple=False)
             return _present(table, ids_of(uow, query)[0])
 
-        return custom(name, apply, multiple=False)
+        return custom(name, apply, multiple=False, listed=True)
 
     return [by("present_in_vrf", "rd"), by("present_in_vrf_id")]

@@ -40,7 +40,7 @@ def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
         value = _value_schema(endpoint, item, lookup)
         description = f"`{item.name}` {'not: ' if negated else ''}{WORDS.get(lookup, lookup)}" if suffix else item.help
         name = f"{item.name}__{suffix}" if suffix else item.name
-        parameter = query(name, {"type": "array", "items": value} if item.multiple else value, description)
+        parameter = query(name, value if item.is_single(suffix) else {"type": "array", "items": value}, description)
         yield parameter if description else {key: part for key, part in parameter.items() if key != "description"}
 
 

@@ -121,18 +121,19 @@ virtual_machines = Resource(
 )
 
 
-@virtual_machines.filter("cluster", multiple=False, suffixes=["n"])
+@virtual_machines.filter("cluster", multiple=False, suffixes=["n"], listed=True)
 def on_cluster(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
     """Filters by the id of the cluster.
 
     :raises ValueError: for a cluster that does not exist or that the user may not view
     """
-    cluster = convert(Cluster.__table__.c.id, values[-1])
     clusters = Cluster.__table__
+    named = {convert(clusters.c.id, value) for value in values}
     view_conditions = permissions.visible(uow, uow.registry.of_model(Cluster), clusters)
-    if uow.execute(sa.select(clusters.c.id).where(clusters.c.id == cluster, *view_conditions)).first() is None:
+    found = uow.execute(sa.select(clusters.c.id).where(clusters.c.id.in_(named), *view_conditions)).scalars()
+    if named.difference(found):
         raise ValueError("Select a valid choice. That choice is not one of the available choices.")
-    condition = table.c.cluster_id == cluster
+    condition = table.c.cluster_id.in_(named)
     return negated(condition) if suffix else condition
 
 

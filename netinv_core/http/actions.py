@@ -62,6 +62,7 @@ class OperationSchema:
     media_types: Sequence[str] = ()
     errors: Sequence[type[RequestError]] = ()
     no_content: str = ""
+    filtered: bool = False
 
 
 UNDOCUMENTED = OperationSchema(request_body={})
@@ -77,6 +78,7 @@ def documented(
     media_types: Sequence[str] = (),
     errors: Sequence[type[RequestError]] = (),
     no_content: str = "",
+    filtered: bool = False,
 ) -> Callable[[ViewT], ViewT]:
     """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, an OpenAPI
     schema, or for ``request_body`` a :class:`BodyOf`.
@@ -87,9 +89,9 @@ def documented(
     success (default: 201 for POST, 204 for DELETE, else 200).
     ``query`` are the query parameters (:func:`netinv_core.http.query_parameters.query`). ``media_types`` names media
     types of the answer beside JSON. ``errors`` are answers beside those of every read or write. ``no_content``
-    describes a further answer 204.
+    describes a further answer 204. A ``filtered`` write takes the filters of its list, and refuses others itself.
     """
-    schema = OperationSchema(response, form, request_body, status, query, media_types, errors, no_content)
+    schema = OperationSchema(response, form, request_body, status, query, media_types, errors, no_content, filtered)
 
     def mark(view: ViewT) -> ViewT:
         setattr(view, _SCHEMA_ATTRIBUTE, schema)
@@ -214,7 +216,7 @@ def _taking_standard_parameters(view: View) -> View:
     if schema.form == "query":
         return view
     paging = {standard_parameters.LIMIT, standard_parameters.OFFSET} if schema.form == "page" else set()
-    return standard_parameters.taking(view, paging | {parameter["name"] for parameter in schema.query})
+    return standard_parameters.taking(view, schema.query, paging, filtered=schema.filtered)
 
 
 def taking_documented_members(view: View, schema: OperationSchema) -> View:

@@ -13,6 +13,7 @@ from pyramid.request import Request
 from netinv_core.errors import Invalid, bounded
 from netinv_core.http import conditional, query_parameters, representations
 from netinv_core.http.list_bodies import ListBody, upserted_items
+from netinv_core.http.serialization import single_value
 from netinv_core.tabular.identification import natural_keys
 from netinv_core.tabular.rows import ROW_NUMBER
 from netinv_core.types import Endpoint
@@ -43,12 +44,12 @@ def continues(request: Request) -> bool:
 
     :raises Invalid: for an unknown value
     """
-    values = request.uow.query.get(ON_ERROR)
-    if values is None:
+    if ON_ERROR not in request.uow.query:
         return False
-    if values[-1] not in (ABORT, CONTINUE):
+    value = single_value(request.uow.query, ON_ERROR)
+    if value not in (ABORT, CONTINUE):
         raise Invalid.field(ON_ERROR, INVALID)
-    return bool(values[-1] == CONTINUE)
+    return bool(value == CONTINUE)
 
 
 def matching_names(endpoint: Endpoint) -> list[str]:

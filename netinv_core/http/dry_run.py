@@ -14,12 +14,15 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid
+from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.serialization import json_response, query_of
 from netinv_core.write.dry_run import MAX_LISTED, Preview, dry_run
 
 PARAMETER = "dry_run"
 SCHEMA_NAME = "DryRun"
 INVALID = "Must be one of true, false, 1, 0."
+OTHER_NOTATION = f"Unknown filter field. Did you mean {PARAMETER}?"
+_LETTERS = "dryrun"
 READ_ONLY = "This path writes nothing: leave the parameter out."
 _VALUES = {"true": True, "1": True, "false": False, "0": False}
 _HEADERS_OF_WRITES = ("ETag", "Location")
@@ -54,9 +57,15 @@ def dry_run_view(view: View, info: Any) -> View:
 def is_requested(request: Request) -> bool:
     """True for a request with the parameter ``dry_run``.
 
-    :raises Invalid: for a value that is no boolean, or several values: such a request must not write
+    :raises Invalid: for a value that is no boolean, several values, or a write with the name in another notation: such
+        a request must not write
     """
-    values = query_of(request).get(PARAMETER)
+    query = query_of(request)
+    if request.method in UNSAFE_METHODS:
+        for name in query:
+            if name != PARAMETER and name.replace("-", "").replace("_", "").lower() == _LETTERS:
+                raise Invalid.field(name, OTHER_NOTATION)
+    values = query.get(PARAMETER)
     if values is None:
         return False
     if len(values) != 1 or values[0].lower() not in _VALUES:

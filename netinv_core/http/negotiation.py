@@ -31,11 +31,11 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.caches import lru_cache
-from netinv_core.errors import BadRequest, NotAcceptable, NotAllowed, NotFound
+from netinv_core.errors import BadRequest, NotAcceptable, NotAllowed, NotFound, RequestError
 from netinv_core.http import browsable, versions
 from netinv_core.http.methods import allow_header
 from netinv_core.http.request_uow import Negotiation, negotiation_of
-from netinv_core.http.serialization import dumps, dumps_within, query_of
+from netinv_core.http.serialization import dumps, dumps_within, query_of, single_value
 from netinv_core.wrong_results import WrongResult, without_json_form
 
 READ_ONLY = allow_header(["GET"])
@@ -51,6 +51,8 @@ _FORMATS = {
 }
 _QUALITY = re.compile(r"[01](?:\.[0-9]{0,10})?")
 _LISTED = f"Supported versions are {', '.join(versions.SUPPORTED)}"
+_VERSION_ASKED = re.compile(r"(?:\A|&)(api_version)=([^&]*)")
+MAX_QUERY_READ = 4000  # characters
 View = Callable[[Any, Request], Response]
 # Makes the page for browsers: gets the request, the data and the status; returns the body and the headers of the
 # response.
@@ -125,7 +127,7 @@ def negotiate(accept: str | None, query: Mapping[str, list[str]], offers: Sequen
     :raises BadRequest: when header and query ask for different versions
     """
     media, header_version = _accepted(accept, tuple(offers))
-    chosen = query.get("format", [""])[-1]
+    chosen = single_value(query, "format") if "format" in query else ""
     if chosen == "api":
         raise NotAcceptable()
     if chosen not in _FORMATS or _FORMATS[chosen] not in (None, versions.JSON, *offers):
@@ -140,12 +142,22 @@ def chosen_version(header_version: str | None, query: Mapping[str, list[str]]) -
         raise NotAcceptable(f'Invalid version in "Accept" header. {_LISTED}')
     if "api_version" not in query:
         return header_version or versions.DEFAULT
-    query_version = query["api_version"][-1]
+    query_version = single_value(query, "api_version")
     if query_version not in versions.SUPPORTED:
         raise NotFound(f"Invalid version in query parameter. {_LISTED}")
     if header_version is not None and header_version != query_version:
         raise BadRequest('Version mismatch between "Accept" header and query parameter.')
     return query_version
+
+
+def version_asked(environ: Mapping[str, Any]) -> str:
+    """The API version of an error that is answered without a view: the one asked for, or the default one."""
+    asked = dict(_VERSION_ASKED.findall(environ.get("QUERY_STRING", "")[:MAX_QUERY_READ]))
+    query = {name: [value] for name, value in asked.items()}
+    try:
+        return chosen_version(_accepted(environ.get("HTTP_ACCEPT"), ())[1], query)
+    except RequestError:
+        return versions.DEFAULT
 
 
 @lru_cache("accepted media types", 200)

@@ -13,7 +13,7 @@ from pyramid.request import Request
 
 from netinv_core.errors import Invalid
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.http.serialization import Query
+from netinv_core.http.serialization import Query, single_value
 from netinv_core.read.listing import Slice
 from netinv_core.read.pages import BOUNDED, COUNT, COUNTS, CURSOR, EXACT, NONE, ListPage
 
@@ -32,9 +32,11 @@ def window(query: Query, settings: Mapping[str, Any]) -> Slice:
     errors: dict[str, list[str]] = {}
     for name in ("limit", "offset"):
         try:
-            numbers[name] = _whole(query.get(name, [""])[-1].strip())
+            numbers[name] = _whole(single_value(query, name).strip())
         except ValueError as error:
             errors[name] = [str(error)]
+        except Invalid as error:
+            errors |= error.body
     if errors:
         raise Invalid(errors)
     limit = numbers["limit"]
@@ -54,7 +56,7 @@ def page_window(query: Query, settings: Mapping[str, Any], filters: Collection[s
     :raises Invalid: as :func:`window`; naming ``count``, for another word than one of :data:`COUNTS`
     """
     part = window(query, settings)
-    given = {name: query[name][-1].strip() for name in PARAMETERS if name in query and name not in filters}
+    given = {name: single_value(query, name).strip() for name in PARAMETERS if name in query and name not in filters}
     cursor = given.get(CURSOR)
     unasked = BOUNDED if settings.get("exact_count_limit") else EXACT
     count = given.get(COUNT)

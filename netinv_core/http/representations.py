@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.http import sparse_fields, standard_parameters, versions
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.http.serialization import dumps
+from netinv_core.http.serialization import dumps, single_value
 from netinv_core.read import entity_tags
 from netinv_core.read.plans import plan_of
 
@@ -30,7 +30,7 @@ def shape_of(
     if excluded and endpoint.costly:
         standard_parameters.check_names("exclude", excluded, endpoint.costly)
     members = sparse_fields.requested(uow, endpoint) if sparse_fields.PARAMETER in uow.query else None
-    if uow.query.get("brief", [""])[-1] not in ("", "0"):
+    if "brief" in uow.query and single_value(uow.query, "brief") not in ("", "0"):
         if members is not None:
             sparse_fields.check_brief(endpoint, members)
         return "brief", frozenset()

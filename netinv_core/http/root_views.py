@@ -66,8 +66,8 @@ def add_root_view(config: Any, path: str, view: RootView) -> None:
     common = {"route_name": name, "permission": API_ACCESS, "allow": allow_header(view.methods), "renderer": "orjson"}
     config.add_route(name, path)
     schema = schema_of(view)
-    taken = standard_parameters.SENT_WITH_WRITES.union(parameter["name"] for parameter in schema.query)
-    taking = standard_parameters.taking(taking_documented_members(view.view, schema), taken)
+    documented = taking_documented_members(view.view, schema)
+    taking = standard_parameters.taking(documented, schema.query, standard_parameters.SENT_WITH_WRITES)
     config.add_view(taking, read_only=view.read_only, **common)
     config.add_view(view.options, request_method="OPTIONS", **common)
 

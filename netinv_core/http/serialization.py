@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -11,15 +12,17 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core import answer_size
-from netinv_core.errors import BadRequest, UnsupportedMedia
+from netinv_core.errors import BadRequest, Invalid, UnsupportedMedia
 from netinv_core.fields.images import uploads_of
 from netinv_core.http import bodies, multipart
+from netinv_core.read.filters import NOT_ONE
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 MAX_PARAMETERS = 2000
+_BLANK = [""]
 LONGEST_PIECE = 64  # items of a list that are written together
 LARGE_PIECE = 1 << 18  # bytes: the items after a larger piece are written one by one
 Query = dict[str, list[str]]
@@ -83,6 +86,17 @@ def query_of(request: Request) -> Query:
     for name, value in pairs:
         query.setdefault(name, []).append(value)
     return query
+
+
+def single_value(query: Mapping[str, list[str]], name: str) -> str:
+    """The value of a parameter that takes one; blank without it. It may be given twice with the same value.
+
+    :raises Invalid: naming it, for two different values
+    """
+    values = query.get(name, _BLANK)
+    if len(values) > 1 and len({*values}) > 1:
+        raise Invalid.field(name, NOT_ONE)
+    return values[-1]
 
 
 def body_of(request: Request, endpoint: Endpoint | None = None) -> Any:

@@ -1,23 +1,25 @@
-"""Parameters of lists and representations, refused where they mean nothing (``netinv.strict_filtering``).
+"""Parameters of lists, representations and writes, refused where they mean nothing (``netinv.strict_filtering``).
 
-Lists and objects check the parameters of GET as filters (:mod:`netinv_core.read.listing`). Writes and actions ignore
-unknown parameters, as clients of version 1 expect, and ``limit`` and ``offset`` of writes, but not those that
-another method or path takes: who sends these expects an effect.
+Lists and objects check the parameters of GET as filters (:mod:`netinv_core.read.listing`). Writes refuse those that
+they do not know: who sends ``dryrun`` expects that nothing is written. They ignore ``limit`` and ``offset``, which
+clients of version 1 send. Reads of actions ignore unknown parameters, but not those that another method or path takes.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.changelog import past_states
 from netinv_core.errors import Invalid
-from netinv_core.http import sparse_fields
+from netinv_core.http import dry_run, sparse_fields
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.serialization import single_value
+from netinv_core.nearest import nearest
 from netinv_core.read import entity_tags
 from netinv_core.read.filters import UNKNOWN
 from netinv_core.read.ordering import PARAMETER as ORDERING
@@ -35,7 +37,14 @@ STANDARD = frozenset({LIMIT, OFFSET, CURSOR, COUNT, ORDERING, INCLUDE, sparse_fi
 SENT_WITH_WRITES = frozenset({LIMIT, OFFSET})
 # Parameters of some methods of resources.
 OF_LISTS_OF_WRITES = frozenset({MATCH, ON_ERROR})
+OF_NAMES = frozenset({ORDERING, INCLUDE, sparse_fields.PARAMETER, "exclude", MATCH})  # those of all repetitions count
 OF_READS = frozenset({past_states.PARAMETER, "brief", "exclude"})
+# Parameters of every write, beside ``dry_run`` and ``change_request``, which are taken off the query before its view.
+OF_WRITES = frozenset({"api_version", "format", *SENT_WITH_WRITES})
+# What a write with a parameter of another name may mean, also where unknown parameters are ignored: a header too.
+HEADERS = frozenset({"the header If-Match", "the header Idempotency-Key", "the header X-Change-Request"})
+MEANT = frozenset({dry_run.PARAMETER, "change_request", ON_ERROR, MATCH})
+LIKENESS, LIKENESS_OF_HEADERS = 0.8, 0.9  # of names that are one name misspelt; of headers with the words before it
 NO_CHOICE = "Select a valid choice. {} is not one of the available choices."
 NOT_HERE = "This parameter has no effect on this method of this path."
 View = Callable[[Request], Any]
@@ -55,15 +64,43 @@ def refuse(uow: RequestUnitOfWork, names: Collection[str]) -> None:
         raise Invalid({name: [UNKNOWN] for name in found})
 
 
-def taking(view: View, names: Collection[str]) -> View:
-    """The view, after a check that its request has none of the parameters of resources but these."""
+def refuse_unknown(uow: RequestUnitOfWork, known: Collection[str]) -> None:
+    """Refuses the parameters that a write does not know; unless strict, those that nearly are the names of known ones.
+
+    :raises Invalid: naming them, and what they may mean
+    """
+    strict, meaning, errors = is_strict(uow), MEANT.union(known), {}
+    for name in sorted(uow.query.keys() - known):
+        meant = nearest(f"the header {name}", HEADERS, LIKENESS_OF_HEADERS) or nearest(name, meaning, LIKENESS)
+        if meant is not None:
+            errors[name] = [f"{UNKNOWN}. Did you mean {meant}?"]
+        elif strict:
+            errors[name] = [UNKNOWN]
+    if errors:
+        raise Invalid(errors)
+
+
+def taking(
+    view: View, documented: Sequence[Mapping[str, Any]], names: Collection[str] = (), *, filtered: bool = False
+) -> View:
+    """The view, after a check that its request has none of the parameters of resources but ``names`` and those that it
+    documents, and a write no others, unless it is ``filtered`` by those of its list. Those of one value have one.
+    """
+    schemas = {parameter["name"]: parameter["schema"] for parameter in documented}
+    single = [name for name in schemas.keys() - OF_NAMES if schemas[name].get("type") != "array"]
+    names = {*names, *schemas}
     refused = (STANDARD | OF_READS | OF_LISTS_OF_WRITES).difference(names)
-    refused_of_writes = refused - SENT_WITH_WRITES
+    known = OF_WRITES.union(names)
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
         if request.uow.query:
-            refuse(request.uow, refused_of_writes if request.method in UNSAFE_METHODS else refused)
+            if request.method in UNSAFE_METHODS and not filtered:
+                refuse_unknown(request.uow, known)
+            else:
+                refuse(request.uow, refused)
+            for name in single:
+                single_value(request.uow.query, name)
         return view(request)
 
     return wrapper
@@ -72,14 +109,14 @@ def taking(view: View, names: Collection[str]) -> View:
 def writing(view: View, *names: str) -> View:
     """The view of a write of a resource, which takes ``include`` and the other parameters ``names``."""
     misplaced = OF_LISTS_OF_WRITES.difference(names)
-    refused = (STANDARD | OF_READS) - SENT_WITH_WRITES - {INCLUDE}
+    known = OF_WRITES.union(names, {INCLUDE})
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
         if request.uow.query:
-            refuse(request.uow, refused)
             if found := sorted(request.uow.query.keys() & misplaced):
                 raise Invalid({name: [NOT_HERE] for name in found})
+            refuse_unknown(request.uow, known)
             check_included(request.uow, request.context.endpoint)
         return view(request)
 

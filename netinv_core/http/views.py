@@ -33,7 +33,7 @@ from netinv_core.http.representations import downgrade_representation as downgra
 from netinv_core.http.representations import shape_of as shape_of
 from netinv_core.http.representations import upgrade_bodies as upgrade_bodies
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
-from netinv_core.http.serialization import body_of
+from netinv_core.http.serialization import body_of, single_value
 from netinv_core.read import entity_tags, listing, pages
 from netinv_core.read.ordering import PARAMETER as ORDERING
 from netinv_core.types import Endpoint
@@ -75,7 +75,7 @@ def get_list(request: Request) -> dict[str, Any] | Response:
     audit("export.sent", type=endpoint.label, format=list_format.media_type or list_format.parameter)
     if list_format.media_type:
         return list_format.render(uow, endpoint, list_format.media_type, parameters_of(uow, endpoint))
-    value = uow.query[list_format.parameter][-1]
+    value = single_value(uow.query, list_format.parameter)
     parameters = [(name, values) for name, values in parameters_of(uow, endpoint) if name != list_format.parameter]
     return list_format.render(uow, endpoint, value, parameters)
 
@@ -163,7 +163,7 @@ def get_item(request: Request) -> dict[str, Any]:
     times = uow.query.pop(past_states.PARAMETER, None)
     shape, without = shape_of(uow, endpoint)
     if times is not None:
-        return _past_item(request, times[-1], shape, without)
+        return _past_item(request, single_value({past_states.PARAMETER: times}, past_states.PARAMETER), shape, without)
     key = key_of(request)
     # Read before the representation: what changes in between makes the tag too old, never too new.
     shows_revision = representations.has_revision(endpoint, shape, without)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.read import filters
+from netinv_core.read import filters, searches
 from netinv_core.read.filters import Condition
 from netinv_core.read.name_lookup import invalid_choice
 from netinv_core.types import Field, Filter
@@ -40,7 +40,7 @@ def _all_filters(endpoint: Endpoint) -> Iterator[Filter]:
         if is_to_many and name not in endpoint.reverse_relations and name in endpoint.fields:
             yield filters.has(f"has_{name}", name)
     if endpoint.resource.search:
-        yield filters.search("q", endpoint.resource.search)
+        yield searches.search("q", endpoint.resource.search)
 
 
 def _of_field(name: str, field: Field) -> Iterator[Filter]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import inlined_int
 from netinv_core.models.columns import Choices
 from netinv_core.read import indexed_texts, lookups, relations
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
@@ -31,15 +30,15 @@ Apply = Callable[["UnitOfWork", "Endpoint", Any, str, "list[str]"], Condition]
 UNKNOWN = "Unknown filter field"
 NOT_ONE = "Enter a single value."
 NULL = "null"
-MOST_IDS = 500  # looked up for a search along a reference
 
 
 @dataclasses.dataclass(frozen=True)
 class Filter:
     """A query parameter; ``apply(uow, endpoint, table, lookup, values)`` returns the condition on ``table``.
 
-    ``lookups`` are the suffixes that the parameter has. With ``multiple``, several values combine with OR; otherwise
-    the last one counts. ``kind`` is the JSON type of a value.
+    ``lookups`` are the suffixes that the parameter has. Several values combine with OR, except where two are an error
+    (:meth:`is_single`). With ``multiple``, saved filters and arguments of GraphQL have a list of values, otherwise one
+    value, as in version 1.6; ``kind`` is the JSON type of a value.
     """
 
     name: str
@@ -49,7 +48,7 @@ class Filter:
     kind: str = "string"
     help: str = ""
     blank: bool = False  # an empty value is a value; otherwise it is ignored
-    single_without_lookup: bool = False  # several values are an error where no lookup is named
+    single_without_lookup: bool = False  # several values are an error where no lookup is named, as of a Boolean
     accepts_single: bool = False  # a saved filter may hold a single value in place of a list
     # ``sort_by(table)`` returns the SQL expression that ``ordering`` of this name uses.
     sort_by: Callable[[Any], Any] | None = None
@@ -60,19 +59,15 @@ class Filter:
     listed: tuple[str, ...] = ()  # the lookups whose values are compared as one list (IN); others have a term for each
 
     def terms(self, lookup: str, values: Sequence[Any]) -> int:
-        """The number of values that are compared one by one."""
-        return 0 if lookup in self.listed else len(values)
-
-    def takes_many(self, lookup: str) -> bool:
-        """True when all of several values count with this lookup."""
-        return self.multiple and not self.is_single(lookup)
+        """The number of values that are compared one by one, in each of the columns of a search."""
+        return 0 if lookup in self.listed else len(values) * max(len(self.searched), 1)
 
     def is_single(self, lookup: str) -> bool:
-        """True when several values are an error with this lookup."""
-        return self.single_without_lookup and not lookup
+        """True when two different values are an error with this lookup."""
+        return self.kind == "boolean" or (self.single_without_lookup and not lookup)
 
 
-def _compare(
+def compare(
     uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]
 ) -> Condition:
     """Returns a condition on the column at the end of a path, through rows that the user may view."""
@@ -107,7 +102,7 @@ def value(
             tests = [functools.partial(lookups.is_one_of, dialect, cleaned)]
         elif len(cleaned) > 1 and len(steps) > 1:  # one subquery, not one for each value
             tests = [functools.partial(lookups.meets_any, tests)]
-        condition = lookups.any_of([_compare(uow, endpoint, table, steps, test) for test in tests])
+        condition = lookups.any_of([compare(uow, endpoint, table, steps, test) for test in tests])
         return lookups.negated_if(negate, condition)
 
     is_text, suffixes = kind == "string", tuple(lookup_names)
@@ -131,7 +126,7 @@ def flag(name: str, path: str | None = None) -> Filter:
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         expected = lookups.convert_flag(values[-1])
-        condition = _compare(uow, endpoint, table, steps, lambda column: column == expected)
+        condition = compare(uow, endpoint, table, steps, lambda column: column == expected)
         return lookups.negated_if(suffix == "n", condition)
 
     return Filter(name, apply, ("n",), False, "boolean", paths=(path or name,))
@@ -147,7 +142,7 @@ def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bo
             if item not in by_text:
                 raise invalid_choice(name, item)
         expected = [by_text[item] for item in values]
-        condition = _compare(uow, endpoint, table, steps, lambda column: column.in_(expected))
+        condition = compare(uow, endpoint, table, steps, lambda column: column.in_(expected))
         return lookups.negated_if(suffix == "n", condition)
 
     paths, n = (path or name,), ("n",)
@@ -273,60 +268,6 @@ def tree_pair(name: str, path: str | None = None) -> list[Filter]:
     return [tree(name, path or name), tree(f"{name}_id", path or name)]
 
 
-def search(name: str, columns: Sequence[str]) -> Filter:
-    """Filter for full-text search: one of the columns (dotted paths) contains the text, ignoring case.
-
-    A path may end in ``:lookup`` for another comparison, such as ``asn:exact``. It is skipped when the text cannot be a
-    value of the column.
-    """
-
-    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        text = values[-1].strip()
-        if not text:
-            return sa.true()
-        conditions = []
-        for path in columns:
-            path, _, lookup = path.partition(":")
-            try:
-                test = functools.partial(search_test, LOOKUPS[lookup or "icontains"], endpoint.registry.dialect, text)
-                conditions.append(searched_at(uow, endpoint, table, path.split("."), test))
-            except ValueError:
-                continue
-        return lookups.any_of(conditions)
-
-    return Filter(name, apply, (), False, searched=tuple(columns))
-
-
-def search_test(compare: lookups.Compare, dialect: str, text: str, column: Any) -> Condition:
-    """The condition on a column; without the text's being a value of it, an error that has the column skipped.
-
-    :raises ValueError: for a text that cannot be a value of the column
-    """
-    if compare is LOOKUPS["exact"] and not lookups.fits(column, text):
-        raise ValueError(text)
-    return compare(dialect, column, text)
-
-
-def searched_at(
-    uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]
-) -> Condition:
-    """Returns a condition as :func:`_compare`, for an OR with conditions that trigram indexes serve: PostgreSQL uses
-    them only if it has an index for each, which a subquery has not. So the few ids along a reference are looked up,
-    as are the few texts of a column.
-    """
-    if not indexed_texts.is_indexed(endpoint) or uow.deferred_lookups is not None:
-        return _compare(uow, endpoint, table, steps, test)
-    if len(steps) == 1:
-        of_texts = indexed_texts.by_texts(uow, endpoint, table, steps[0], test)
-        return _compare(uow, endpoint, table, steps, test) if of_texts is None else of_texts
-    step = relations.relation(endpoint, steps[0])
-    ids = relations.first_ids(endpoint, steps, test, permissions.visible_for(uow)) if step.column else None
-    if ids is None:
-        return _compare(uow, endpoint, table, steps, test)
-    found = uow.execute(ids.limit(inlined_int("limit", MOST_IDS + 1))).scalars().all()
-    return step.reach(table, found if len(found) <= MOST_IDS else ids)
-
-
 def custom(
     name: str,
     function: Callable[..., Condition],
@@ -343,14 +284,20 @@ def custom(
 
     With ``suffixes`` it has these lookups, which the function gets as its last argument; a boolean or ``negatable`` one
     has ``n``, which negates the condition. ``sort_by`` orders lists by it. A ``listed`` one compares a list of values.
+    Unless it is ``listed`` or ``multiple``, the function is called for each value.
     """
     negatable = not suffixes and (negatable or kind == "boolean")
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        condition = function(uow, table, values, suffix) if suffixes else function(uow, table, values)
-        if not isinstance(condition, sa.ClauseElement | bool):
-            raise wrong_result(function, condition, "a condition")
-        return lookups.negated_if(negatable and suffix == "n", condition)
+        conditions = []
+        for together in [values] if multiple or listed else [[item] for item in values]:
+            condition = function(uow, table, together, suffix) if suffixes else function(uow, table, together)
+            if not isinstance(condition, sa.ClauseElement | bool):
+                raise wrong_result(function, condition, "a condition")
+            conditions.append(condition)
+        if suffixes and SUFFIXES.get(suffix, ("", False))[1]:  # the function negates
+            return sa.and_(*conditions) if len(conditions) > 1 else conditions[0]
+        return lookups.negated_if(negatable and suffix == "n", lookups.any_of(conditions))
 
     names = ("n",) if negatable else tuple(suffixes)
     return Filter(name, apply, names, multiple, kind, help, sort_by=sort_by, listed=("", *names) if listed else ())

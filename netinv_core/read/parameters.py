@@ -36,8 +36,7 @@ def _accepted(
         item, suffix = match
         used = [value for value in values if value != "" or item.blank]
         if used:
-            kept = used if item.takes_many(suffix) or item.is_single(suffix) else used[-1:]
-            accepted.append((name, item, suffix, kept))
+            accepted.append((name, item, suffix, used))
     return accepted, unknown
 
 
@@ -76,7 +75,7 @@ def parse_parameters(
             raise Invalid.field(name, TOO_MANY)
         if any("\x00" in value for value in values):
             raise Invalid.field(name, "Null characters are not allowed.")
-        if item.is_single(suffix) and len(values) > 1:
+        if item.is_single(suffix) and len(values) > 1 and (item.kind != "boolean" or len(set(values)) > 1):
             raise Invalid.field(name, NOT_ONE)
         try:
             conditions.append(item.apply(uow, endpoint, table, suffix, values))

@@ -70,7 +70,7 @@ def _filters(of: Of) -> list[Filter]:
 
     return [
         value("id"),
-        custom("site", at_site, multiple=False),
+        custom("site", at_site, multiple=False, listed=True),
         custom("device_id", by_id, listed=True),
         custom("device", by_name, listed=True),
     ]

@@ -172,7 +172,11 @@ def retry(request: Request) -> dict[str, Any]:
     return plan_of(endpoint).represent(uow, [key])[0]
 
 
-@documented({"type": "object", "properties": {"retried": {"type": "integer"}}, "required": ["retried"]}, status=200)
+@documented(
+    {"type": "object", "properties": {"retried": {"type": "integer"}}, "required": ["retried"]},
+    status=200,
+    filtered=True,
+)
 def retry_some(request: Request) -> dict[str, int]:
     """Sends every failed delivery again that the query's filters select.
 

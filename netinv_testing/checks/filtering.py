@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 from netinv_core import fields
 from netinv_core.read.derived_filters import labels_of_types
-from netinv_core.types import Endpoint
+from netinv_core.types import Endpoint, Filter
 from netinv_testing.cases import Case, check
 
 JUNK = (
@@ -78,6 +79,39 @@ def parameters_combine(case: Case) -> None:
             one
         }
         assert case.api.get(case.path, {"id": one, "id__n": one})["count"] == 0
+
+
+OTHERS = ("zz", "1", "2001-01-01", "10.9.0.0/16", "02:00:00:00:00:01", "00000000-0000-4000-8000-000000000000")
+
+
+def _values_of(case: Case, item: Filter, shown: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The value by which a filter finds an object, with each that it may be given beside it."""
+    value = shown.get(item.name)
+    value = value.get("value", value.get("id")) if isinstance(value, dict) else value
+    if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
+        return
+    choices = [str(choice) for choice, _ in item.choices.items if choice not in ("", value)] if item.choices else ()
+    yield from ((str(value), other) for other in (*choices[:1], *OTHERS) if other != str(value))
+
+
+@check(reads=True)
+def either_value_of_a_repeated_parameter_finds(case: Case) -> None:
+    """In either order, and the negation neither; two different values of a boolean are an error."""
+    shown = case.read(case.filled())
+    one = {"id": shown["id"], "limit": 1}
+    for name, item in case.drawn((name, item) for name, item in case.endpoint.filters.items() if name != "id"):
+        if item.kind == "boolean":
+            assert list(case.api.get(case.path, {**one, name: ["true", "false"]}, status=400)) == [name]
+            continue
+        for value, other in _values_of(case, item, shown):
+            alone = [case.api.get(case.path, {**one, name: text}, status=(200, 400)) for text in (value, other)]
+            if [answer.get("count") for answer in alone] != [1, 0]:
+                continue
+            for values in ([value, other], [other, value]):
+                assert case.api.get(case.path, {**one, name: values})["count"] == 1, (name, values)
+                if "n" in item.lookups:
+                    assert case.api.get(case.path, {**one, f"{name}__n": values})["count"] == 0, (name, values)
+            break
 
 
 @check(reads=True)

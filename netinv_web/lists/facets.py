@@ -145,7 +145,7 @@ def _value(
     if selected:
         path = query.with_values(name, [other for other in current if other not in same]).url
     elif term:
-        path = query.with_values(name, [*current, term] if item.multiple else [term]).url
+        path = query.with_values(name, [term] if item.is_single("") else [*current, term]).url
     else:
         path = ""
     return FacetValue(label, count, path, selected)

@@ -12,7 +12,7 @@ from netinv_admin import checks, migrate
 from netinv_core.changelog.sequence import number_changes
 from netinv_core.db import text_indexes
 from netinv_core.findings import OK, WARNING
-from netinv_core.read import filters, indexed_texts
+from netinv_core.read import indexed_texts, searches
 from netinv_core.registry import Registry
 from netinv_testing import Api, Samples, Service, Unique
 from tests.support.databases import migrated_database
@@ -107,12 +107,12 @@ def test_a_search_of_the_change_log_finds_the_changes_of_users(
     indexed_texts._texts.cache_clear()
 
 
-@pytest.mark.parametrize("most", [filters.MOST_IDS, 0])
+@pytest.mark.parametrize("most", [searches.MOST_IDS, 0])
 def test_a_search_along_references_names_their_ids_where_a_trigram_index_serves_the_rest(
     monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique, most: int
 ) -> None:
     """Within an OR, PostgreSQL uses no index for a subquery. Of more ids than ``most`` it is one all the same."""
-    monkeypatch.setattr(filters, "MOST_IDS", most)
+    monkeypatch.setattr(searches, "MOST_IDS", most)
     device, word = Samples(service).make(service.registry["dcim.device"]), unique()
     device_type = api.get(device["device_type"]["url"])
     api.patch(device_type["manufacturer"]["url"], {"name": f"The {word.upper()} company"})

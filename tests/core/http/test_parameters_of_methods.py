@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from netinv_core.http.actions import actions_of, schema_of
+from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_testing import Service
 
 TENANTS = "/api/tenancy/tenants/"
 READS = {"brief": "1", "fields": "name", "ordering": "name", "cursor": "", "count": "none", "exclude": "comments"}
 ALL = {**READS, "as_of": "2026-01-01T00:00:00Z", "match": "name", "on_error": "continue"}
+NEAR = ("dryrun", "dry-run", "DRY_RUN", "dry_rn", "if_match", "If-Match", "idempotency_key", "onerror")
+UNKNOWN = (*NEAR, "nothing", "depth", "name")
 # Those that a method takes.
 TAKEN = {
     ("POST", "list"): {"on_error"},
@@ -33,7 +36,7 @@ def test_writes_refuse_what_they_do_not_take(service: Service, method: str, of: 
     made = service.api.get(f"{TENANTS}{made['id']}/")
     path = TENANTS if of == "list" else f"{TENANTS}{made['id']}/"
     body: Any = {"name": service.unique(), **({} if method == "POST" else {"id": made["id"]})}
-    for name, value in ALL.items():
+    for name, value in {**ALL, **dict.fromkeys(UNKNOWN, "true")}.items():
         if name in TAKEN.get((method, of), ()):
             continue
         sent = [body] if of == "list" else body
@@ -47,8 +50,21 @@ def test_actions_refuse_them_too(service: Service) -> None:
     """An allocation of addresses."""
     prefix = service.api.post("/api/ipam/prefixes/", {"prefix": f"{service.unique.ipv6()}::/120", "status": "active"})
     path = f"/api/ipam/prefixes/{prefix['id']}/available-ips/"
-    for name, value in ALL.items():
+    for name, value in {**ALL, **dict.fromkeys(UNKNOWN, "true")}.items():
         assert list(service.api.post(path, {"status": "active"}, query={name: value}, status=400)) == [name]
+
+
+def test_near_names_are_refused_where_unknown_ones_are_ignored(service: Service) -> None:
+    """Who sends them does not expect a write, or expects one under a condition."""
+    made = service.api.post(TENANTS, {"name": service.unique()})
+    path = f"{TENANTS}{made['id']}/"
+    with service.configured(strict_filtering=False):
+        for name in NEAR:
+            refused = service.api.send("DELETE", path, query={name: "true"}, status=400).json
+            assert "Did you mean " in refused[name][0]
+        assert "the header If-Match?" in service.api.send("DELETE", path, query={"if_match": "x"}, status=400).text
+        service.api.delete(path, query={"nothing": "1"})
+    service.api.get(path, status=404)
 
 
 @pytest.mark.night
@@ -63,8 +79,10 @@ def test_every_action_refuses_them(service: Service) -> None:
             for endpoint in action.endpoints(service.registry)[:1]:
                 key = uuid.uuid4() if endpoint.key_type is uuid.UUID else 1
                 path = endpoint.path + action.below.format(id=key, **words)
-                for name in ALL.keys() - taken:
-                    refused = service.api.send(method.upper(), path, {}, query={name: ALL[name]}, status=400)
+                unknown = UNKNOWN if method.upper() in UNSAFE_METHODS else ()
+                for name in [*(ALL.keys() - taken), *unknown]:
+                    query = {name: ALL.get(name, "true")}
+                    refused = service.api.send(method.upper(), path, {}, query=query, status=400)
                     assert list(refused.json) == [name], path
                 checked.add((method, path.rsplit("/", 2)[1]))
     words = ("query", "notes", "apply", "revert", "run", "available-ips", "close", "sync")
@@ -79,7 +97,8 @@ def test_views_beside_resources_refuse_them(service: Service) -> None:
         for path, view in app.views.items():
             taken = {parameter["name"] for parameter in schema_of(view).query}
             for method in view.methods:
-                for name in ALL.keys() - taken:
+                unknown = UNKNOWN if method in UNSAFE_METHODS else ()
+                for name in [*(ALL.keys() - taken), *unknown]:
                     refused = service.api.send(method, path, {}, query={name: "1"}, status=400)
                     assert list(refused.json) == [name], (method, path)
                     checked += 1

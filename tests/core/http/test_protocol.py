@@ -165,8 +165,9 @@ def test_parameters_of_lists_are_refused_where_they_mean_nothing(service: Servic
         api.get(free, {"offset": 1})
 
 
-def test_the_last_of_several_limits_counts(api: Api, word: str) -> None:
-    assert len(api.get(TENANTS, [("q", word), ("limit", 2), ("limit", 3)])["results"]) == 3
+def test_two_limits_are_refused(api: Api, word: str) -> None:
+    assert list(api.get(TENANTS, [("q", word), ("limit", 2), ("limit", 3)], status=400)) == ["limit"]
+    assert len(api.get(TENANTS, [("q", word), ("limit", 3), ("limit", 3)])["results"]) == 3
 
 
 @pytest.mark.parametrize("limit", [0, 6, 5000])

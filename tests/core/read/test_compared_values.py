@@ -42,7 +42,7 @@ def taking_many(endpoint: Endpoint) -> Iterator[tuple[Filter, str, str]]:
     """The filters of a list that take several values, with each lookup and the name of the parameter."""
     for item in endpoint.filters.values():
         for lookup in ("", *item.lookups):
-            if item.takes_many(lookup):
+            if not item.is_single(lookup):
                 yield item, lookup, f"{item.name}__{lookup}" if lookup else item.name
 
 

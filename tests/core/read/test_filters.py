@@ -273,14 +273,14 @@ def test_lists_sort_by_code_point_nulls_where_they_belong(api: Api, unique: Any)
     assert shown == sorted(names)
 
 
-def test_of_a_choice_that_is_one_value_the_last_counts(api: Api, unique: Unique) -> None:
+def test_of_a_choice_that_is_one_value_in_version_1_6_either_counts(api: Api, unique: Unique) -> None:
     links, word = "/api/extras/custom-links/", unique()
     template = {"content_type": "dcim.site", "text": "a", "target_url": "b", "new_window": False}
     api.post(
         links,
         [{**template, "name": f"{word} {button}", "button_class": button} for button in ("default", "link", "danger")],
     )
-    for parameter, count in (("button_class", 1), ("button_class__n", 2)):
+    for parameter, count in (("button_class", 2), ("button_class__n", 1)):
         assert api.get(links, {"name__isw": word, parameter: ["default", "link"]})["count"] == count
     assert api.get(links, {"name__isw": word, "button_class": ""})["count"] == 3
 
