@@ -65,6 +65,8 @@ def error_response(error: RequestError, environ: dict[str, Any]) -> Response:
             body=dumps(problem_of(error, body, environ)), status=error.status, content_type=PROBLEM, charset=None
         )
     response.headers.update(error.headers)
+    if environ.get("PATH_INFO", "").startswith("/api/"):  # a view that negotiates replaces it
+        response.headers["API-Version"] = negotiation.version_asked(environ)
     return response
 
 
