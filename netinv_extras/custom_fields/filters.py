@@ -84,8 +84,11 @@ def _sort_expression(dialect: str, field: ValueDefinition) -> Callable[[Any], An
 
 
 def _has_no_value(dialect: str, column: Any, field: ValueDefinition) -> Condition:
-    """Condition for a member that is missing or null."""
-    return json_sql.text(dialect, column, field.slug).is_(None)
+    """Condition for a member that is missing or null; of choices, which were stored as a list, also an empty one."""
+    is_null = json_sql.text(dialect, column, field.slug).is_(None)
+    if field.type != MULTI_SELECT:
+        return is_null
+    return sa.or_(is_null, json_sql.json(dialect, column, field.slug) == json_sql.encoded([]))
 
 
 def _is_null(dialect: str, column: Any, field: ValueDefinition) -> Condition:

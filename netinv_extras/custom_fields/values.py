@@ -81,6 +81,8 @@ class ValueDefinition:
             raise ValueError("Required field cannot be empty.")
         if value is None or (value == "" and self.type != JSON):
             return None if self.type in _CLEANERS else value
+        if value == [] and self.type == MULTI_SELECT:
+            return None  # no choice is no value
         clean = _CLEANERS.get(self.type)
         if clean is not None:
             return clean(self, value)

@@ -63,6 +63,9 @@ class FilterCounts:
             raise GraphQLError(TOO_MANY_TERMS)
 
 
+ALIASES = {"_type": "type"}  # of version 1.6, which has no argument `type`
+
+
 def slice_of(arguments: Mapping[str, Any]) -> NestedSlice:
     """Returns the slice that arguments ask for.
 
@@ -75,8 +78,16 @@ def slice_of(arguments: Mapping[str, Any]) -> NestedSlice:
 
 
 def parameters_of(arguments: Mapping[str, Any]) -> Parameters:
-    """Returns the arguments as query parameters: ``{"name": ["a"], "limit": 5}`` becomes ``[("name", ["a"])]``."""
-    parameters = [(name, _texts(value)) for name, value in arguments.items() if name not in SLICE_ARGUMENTS]
+    """Returns the arguments as query parameters: ``{"name": ["a"], "limit": 5}`` becomes ``[("name", ["a"])]``.
+
+    :raises Invalid: for a parameter under both of its names
+    """
+    for alias, name in ALIASES.items():
+        if alias in arguments and name in arguments:
+            raise Invalid.field(alias, f"Give {alias} or {name}, not both.")
+    parameters = [
+        (ALIASES.get(name, name), _texts(value)) for name, value in arguments.items() if name not in SLICE_ARGUMENTS
+    ]
     return [(name, texts) for name, texts in parameters if texts]
 
 

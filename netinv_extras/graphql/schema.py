@@ -31,7 +31,7 @@ from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.plan import ReadPlan
 from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_extras.graphql import types as members
-from netinv_extras.graphql.arguments import SLICE_ARGUMENTS
+from netinv_extras.graphql.arguments import ALIASES, SLICE_ARGUMENTS
 from netinv_extras.graphql.types import ForeignKeyMember, Member, Members, RelationMember, ScalarMember
 
 QUERY, ANY_OBJECT = "Query", "AnyObject"
@@ -173,6 +173,7 @@ def _arguments(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, GraphQLArgument
                 # The type of a filter from the configuration, such as that of a custom field, is not declared.
                 type_ = _argument_type(endpoint, item, suffix) if item.name in endpoint.filters else members.ANY
                 arguments[name] = _ARGUMENTS[type_, item.multiple]
+    arguments |= {alias: arguments[name] for alias, name in ALIASES.items() if name in arguments}
     return arguments
 
 

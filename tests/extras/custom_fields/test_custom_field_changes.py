@@ -202,3 +202,15 @@ def test_changing_a_definition_takes_as_many_statements_for_many_objects(
             api.delete(field["url"])
         found.append(len(these))
     assert found[:2] == found[2:]
+
+
+def test_a_selection_without_choices_is_null(api: Api, define: Any, role: Any) -> None:
+    """However the last choice is removed; the filter for null finds it."""
+    slug = define("multi-select", choices=("a", "b"))["slug"]
+    shown = role(**{slug: ["a"]})
+    path, own = "/api/dcim/rack-roles/", {"id": shown["id"], f"cf_{slug}": "null"}
+    for empty in ([], {"remove": ["a"]}, None):
+        api.patch(shown["url"], {"custom_fields": {slug: ["a"]}})
+        assert (values(api, shown)[slug], api.get(path, own)["count"]) == (["a"], 0)
+        api.patch(shown["url"], {"custom_fields": {slug: empty}})
+        assert (values(api, shown)[slug], api.get(path, own)["count"]) == (None, 1)

@@ -549,3 +549,13 @@ def test_relationships_and_computed_fields_are_members(api: Api, make: Any, uniq
     assert counts[0] == counts[1]
     for thing in made:
         api.delete(thing["url"])
+
+
+def test_the_argument_of_types_has_both_names(plant: Plant, make_devices: Any, api: Api) -> None:
+    """Version 1.6 calls it ``_type``; both together are an error."""
+    make_devices(1)
+    found = [ask(api, f'{{ interfaces({name}: ["virtual"], limit: 5) {{ id }} }}') for name in ("type", "_type")]
+    assert found[0] == found[1]
+    assert "not one of the available choices" in faults(api, '{ interfaces(_type: ["zz"]) { id } }', status=200)[0]
+    both = '{ interfaces(_type: ["virtual"], type: ["lag"]) { id } }'
+    assert "not both" in faults(api, both, status=200)[0]
