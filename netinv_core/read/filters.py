@@ -289,7 +289,7 @@ def custom(
     negatable = not suffixes and (negatable or kind == "boolean")
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        conditions = []
+        conditions: list[Any] = []
         for together in [values] if multiple or listed else [[item] for item in values]:
             condition = function(uow, table, together, suffix) if suffixes else function(uow, table, together)
             if not isinstance(condition, sa.ClauseElement | bool):
