@@ -13,7 +13,7 @@ from netinv_core.auth import named_objects
 from netinv_core.auth.account import NOT_GIVEN
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
-from netinv_core.read import documents, relations
+from netinv_core.read import documents, lookups, relations
 from netinv_core.read.lookups import MAX_TERMS
 
 if TYPE_CHECKING:
@@ -174,7 +174,8 @@ def terms_of(endpoint: Endpoint, constraints: Any) -> int:
 def _terms(endpoint: Endpoint, option: Mapping[str, Any]) -> int:
     """The conditions of which the one of a mapping of keywords is made: one for each value of a document's member."""
     lists = [value for name, value in option.items() if isinstance(value, list) and _is_of_document(endpoint, name)]
-    return len(option) + sum(map(len, lists))
+    single = sum(lookups.terms(name.rpartition("__")[2], [value]) for name, value in option.items())
+    return single + sum(map(len, lists))
 
 
 def _is_of_document(endpoint: Endpoint, name: str) -> bool:

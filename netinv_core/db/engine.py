@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -145,13 +146,16 @@ def lower_value(dialect: str, value: str) -> Any:
     return driver_of(dialect).lower_value(value)
 
 
-def regex_match(dialect: str, expression: Any, pattern: str, *, ignore_case: bool) -> ColumnElement[bool]:
-    """The condition that ``expression`` matches a regular expression, in the syntax common to Python and the databases.
+def regex_match(dialect: str, expression: Any, some: Sequence[str], *, ignore_case: bool) -> ColumnElement[bool]:
+    """The condition that ``expression`` matches one of some regular expressions, in the syntax common to Python and the
+    databases.
 
     :raises ValueError: for an invalid or too long pattern
     """
-    patterns.check(pattern)
-    return driver_of(dialect).matches(expression, pattern, ignore_case=ignore_case)
+    for pattern in some:
+        patterns.check(pattern)
+    matches: ColumnElement[bool] = driver_of(dialect).matches(expression, some, ignore_case=ignore_case)
+    return matches
 
 
 def db_now(dialect: str) -> ColumnElement[Any]:

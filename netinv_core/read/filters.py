@@ -60,7 +60,7 @@ class Filter:
 
     def terms(self, lookup: str, values: Sequence[Any]) -> int:
         """The number of values that are compared one by one, in each of the columns of a search."""
-        return 0 if lookup in self.listed else len(values) * max(len(self.searched), 1)
+        return 0 if lookup in self.listed else lookups.terms(lookup, values) * max(len(self.searched), 1)
 
     def is_single(self, lookup: str) -> bool:
         """True when two different values are an error with this lookup."""
@@ -97,13 +97,10 @@ def value(
         suffix_lookup, negate = SUFFIXES[suffix]
         used, dialect = lookup if suffix == "" else suffix_lookup, endpoint.registry.dialect
         cleaned = [parse(item) if parse and used == "exact" else item for item in values]
-        tests = [functools.partial(lookups.meets, LOOKUPS[used], dialect, item) for item in cleaned]
+        test = functools.partial(lookups.meets, used, dialect, cleaned)
         if len(cleaned) > 1 and used == "exact":
-            tests = [functools.partial(lookups.is_one_of, dialect, cleaned)]
-        elif len(cleaned) > 1 and len(steps) > 1:  # one subquery, not one for each value
-            tests = [functools.partial(lookups.meets_any, tests)]
-        condition = lookups.any_of([compare(uow, endpoint, table, steps, test) for test in tests])
-        return lookups.negated_if(negate, condition)
+            test = functools.partial(lookups.is_one_of, dialect, cleaned)
+        return lookups.negated_if(negate, compare(uow, endpoint, table, steps, test))
 
     is_text, suffixes = kind == "string", tuple(lookup_names)
     listed = tuple(suffix for suffix in ("", *suffixes) if (lookup if not suffix else SUFFIXES[suffix][0]) == "exact")

@@ -16,8 +16,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core import dates
+from netinv_core import dates, patterns
 from netinv_core.db.driver import driver_of
+from netinv_core.db.driver.general import any_of as any_of
+from netinv_core.db.driver.general import escaped as escaped
 from netinv_core.db.engine import in_values, lower, lower_value, regex_match
 from netinv_core.models.types import Chars, Timestamp, utc
 
@@ -28,6 +30,7 @@ MAX_COMPARED = 6000  # characters of a text: SQLite takes patterns of 50,000 byt
 MAX_TERMS = 500
 Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
+CompareAny = Callable[[str, Any, Sequence[Any]], Condition]
 
 
 # First character (counted from 1) and length of the groups of a UUID's 32 digits.
@@ -175,26 +178,14 @@ def fits(column: Any, value: Any) -> bool:
     return int(convert(column, value)).bit_length() < bits
 
 
-def escaped(value: Any) -> str:
-    """The value with the wildcards of LIKE escaped by a slash."""
-    return str(value).replace("/", "//").replace("%", "/%").replace("_", "/_")
-
-
-def _like(before: str, after: str, *, fold: bool) -> Compare:
+def _like(before: str, after: str, *, fold: bool) -> CompareAny:
     """LIKE with the wildcards ``before`` and ``after`` the value; ``fold`` ignores case."""
 
-    def compare(dialect: str, column: Any, value: Any) -> Condition:
-        parts = _parts(column, str(value), starts=not before, ends=not after)
-        if parts:
-            return any_of([like(dialect, column, part, fold=fold) for part in parts])
-        return like(dialect, column, value, fold=fold)
-
-    def like(dialect: str, column: Any, value: Any, *, fold: bool) -> Condition:
-        pattern, text = f"{before}{escaped(value)}{after}", as_text(dialect, column)
-        if not fold:
-            like_in_case = driver_of(dialect).like_in_case
-            return like_in_case(text, str(value), before, after, pattern)
-        return lower(dialect, text).like(planned(dialect, lower_value(dialect, pattern)), escape="/")
+    def compare(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
+        parts = [_parts(column, str(value), starts=not before, ends=not after) or [str(value)] for value in values]
+        text = as_text(dialect, column)
+        asked = [part for some in parts for part in some]
+        return driver_of(dialect).like(lower(dialect, text) if fold else text, asked, before, after, fold=fold)
 
     return compare
 
@@ -215,22 +206,28 @@ def begins(dialect: str, column: Any, text: str) -> Condition:
     return column.between(planned(dialect, text), planned(dialect, text + LAST_CHARACTER))
 
 
-def _iexact(dialect: str, column: Any, value: Any) -> Condition:
-    text = next(iter(_parts(column, str(value), starts=True, ends=True)), str(value))
-    return lower(dialect, as_text(dialect, column)) == lower_value(dialect, text)
+def _iexact(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
+    texts = [next(iter(_parts(column, str(value), starts=True, ends=True)), str(value)) for value in values]
+    text, folded = lower(dialect, as_text(dialect, column)), [lower_value(dialect, text) for text in texts]
+    return text == folded[0] if len(folded) == 1 else text.in_(folded)
 
 
-def _regex(*, fold: bool) -> Compare:
-    """Matches the pattern, or the part of a value of several notations that it is, with its anchors."""
+def _regex(*, fold: bool) -> CompareAny:
+    """Matches a pattern, or the part of a value of several notations that it is, with its anchors."""
 
-    def compare(dialect: str, column: Any, value: Any) -> Condition:
-        matches = regex_match(dialect, as_text(dialect, column), str(value), ignore_case=fold)
-        text, starts, ends = str(value), str(value).startswith("^"), str(value).endswith("$")
-        parts = _parts(column, text.removeprefix("^").removesuffix("$"), starts=starts, ends=ends)
-        used = _like("" if starts else "%", "" if ends else "%", fold=fold)
-        return any_of([matches, *[used(dialect, column, part) for part in parts]])
+    def compare(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
+        texts = [str(value) for value in values]
+        matches = regex_match(dialect, as_text(dialect, column), texts, ignore_case=fold)
+        return any_of([matches, *[found for text in texts for found in _as_parts(dialect, column, text, fold=fold)]])
 
     return compare
+
+
+def _as_parts(dialect: str, column: Any, text: str, *, fold: bool) -> list[Condition]:
+    """The conditions that a value has the stored notations of the part that a pattern is."""
+    starts, ends = text.startswith("^"), text.endswith("$")
+    parts = _parts(column, text.removeprefix("^").removesuffix("$"), starts=starts, ends=ends)
+    return [_like("" if starts else "%", "" if ends else "%", fold=fold)(dialect, column, [part]) for part in parts]
 
 
 def _ordered(method: str) -> Compare:
@@ -248,20 +245,34 @@ def _in(dialect: str, column: Any, value: Any) -> Condition:
     return column.in_([convert(column, item) for item in value])
 
 
+def _check_one_value(value: Any) -> None:
+    """Rejects null, lists, objects and long texts.
+
+    :raises ValueError: for one of them
+    """
+    if value is None or isinstance(value, list | dict | tuple | set):
+        raise ValueError("A single value is required.")
+    if isinstance(value, str) and len(value) > MAX_COMPARED:
+        raise ValueError(f"A text to compare has at most {MAX_COMPARED} characters.")
+
+
 def _of_one_value(compare: Compare) -> Compare:
     """Wraps a comparison; it rejects null, lists, objects and long texts."""
 
     def checked(dialect: str, column: Any, value: Any) -> Condition:
-        if value is None or isinstance(value, list | dict | tuple | set):
-            raise ValueError("A single value is required.")
-        if isinstance(value, str) and len(value) > MAX_COMPARED:
-            raise ValueError(f"A text to compare has at most {MAX_COMPARED} characters.")
+        _check_one_value(value)
         return compare(dialect, column, value)
 
     return checked
 
 
-_COMPARISONS: dict[str, Compare] = {
+def _alone(compare: CompareAny) -> Compare:
+    """The comparison with a single value."""
+    return lambda dialect, column, value: compare(dialect, column, [value])
+
+
+# Comparisons of texts with any of some values.
+_TEXTS: dict[str, CompareAny] = {
     "iexact": _iexact,
     "contains": _like("%", "%", fold=False),
     "icontains": _like("%", "%", fold=True),
@@ -271,6 +282,9 @@ _COMPARISONS: dict[str, Compare] = {
     "iendswith": _like("%", "", fold=True),
     "regex": _regex(fold=False),
     "iregex": _regex(fold=True),
+}
+_COMPARISONS: dict[str, Compare] = {
+    **{name: _alone(compare) for name, compare in _TEXTS.items()},
     "gt": _ordered("__gt__"),
     "gte": _ordered("__ge__"),
     "lt": _ordered("__lt__"),
@@ -308,6 +322,16 @@ TEXT = ("n", "ic", "nic", "iew", "niew", "isw", "nisw", "ie", "nie", "re", "nre"
 NUMBER = ("n", "lte", "lt", "gte", "gt")
 
 
+_OF_PATTERNS = {name for name, (lookup, _) in SUFFIXES.items() if "regex" in lookup} | {"regex", "iregex"}
+
+
+def terms(lookup: str, values: Sequence[Any]) -> int:
+    """The number of values that a lookup, or its suffix, compares one by one; a regular expression counts by its
+    length.
+    """
+    return sum(patterns.terms(str(value)) for value in values) if lookup in _OF_PATTERNS else len(values)
+
+
 def convert_flag(value: Any) -> bool:
     """Converts a value of a query parameter or a constraint to a boolean.
 
@@ -325,24 +349,18 @@ def negated(condition: Condition) -> Condition:
     return sa.not_(sa.func.coalesce(condition, sa.false()))
 
 
-def any_of(conditions: Sequence[Condition]) -> Condition:
-    """OR of the conditions; false for an empty list."""
-    return sa.or_(sa.false(), *conditions) if len(conditions) != 1 else conditions[0]
-
-
 def negated_if(negate: bool, condition: Condition) -> Condition:
     """The condition, or its negation."""
     return negated(condition) if negate else condition
 
 
-def meets(compare: Compare, dialect: str, value: Any, column: Any) -> Condition:
-    """The condition that a column compares to a value."""
-    return compare(dialect, column, value)
-
-
-def meets_any(tests: Sequence[Callable[[Any], Condition]], column: Any) -> Condition:
-    """The condition that a column meets one of the tests."""
-    return any_of([test(column) for test in tests])
+def meets(lookup: str, dialect: str, values: Sequence[Any], column: Any) -> Condition:
+    """The condition that a lookup holds for a column and one of the values."""
+    if lookup not in _TEXTS:
+        return any_of([LOOKUPS[lookup](dialect, column, value) for value in values])
+    for value in values:
+        _check_one_value(value)
+    return _TEXTS[lookup](dialect, column, values)
 
 
 def is_one_of(dialect: str, values: Sequence[Any], column: Any) -> Condition:

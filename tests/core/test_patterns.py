@@ -31,6 +31,19 @@ def test_a_pattern_of_a_filter_has_a_bound(api: Any) -> None:
     assert body == {"name__re": ["A regular expression has no more than 1000 characters."]}
 
 
+def test_repetitions_inside_of_one_another_have_a_bound(api: Any) -> None:
+    """Compiling the pattern would take longer with each, and hold the process."""
+    nested = "(?:" * 20 + "a0" + "){1,9}" * 20
+    body = api.get("/api/dcim/sites/", {"name__re": nested}, status=400)
+    assert body == {"name__re": ["A regular expression has no more than 5 repetitions inside of one another."]}
+
+
+def test_long_patterns_count_as_several_values(api: Any) -> None:
+    """Compiling them takes time in proportion to their length."""
+    body = api.get("/api/dcim/sites/", {"name__re": ["a" * 970 + str(n) for n in range(60)]}, status=400)
+    assert "at most 500 values" in body["name__re"][0]
+
+
 @pytest.mark.parametrize("pattern", ["(", "a{2,1}", "(?P<a>", "[z-a]", "*", "(?i", "\\"])
 def test_what_is_no_pattern_is_refused(api: Any, pattern: str) -> None:
     """The parameter is named."""

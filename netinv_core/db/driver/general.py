@@ -155,10 +155,10 @@ class Driver:
         """The condition that a text matches a :meth:`folded_pattern` in some place."""
         return expression.op("REGEXP", is_comparison=True)(sa.func.concat("(?-i)", pattern))
 
-    def matches(self, expression: Any, pattern: str, *, ignore_case: bool) -> Any:
-        """The condition that a text matches a regular expression."""
+    def matches(self, expression: Any, patterns: Sequence[str], *, ignore_case: bool) -> Any:
+        """The condition that a text matches one of some regular expressions."""
         flags = "(?i)" if ignore_case else "(?-i)"
-        return expression.op("REGEXP", is_comparison=True)(flags + pattern)
+        return any_of([expression.op("REGEXP", is_comparison=True)(flags + pattern) for pattern in patterns])
 
     def planned(self, text: str) -> Any:
         """A text that the planner of the database sees, where this makes a difference."""
@@ -172,9 +172,13 @@ class Driver:
         """An instant in ISO 8601 and UTC, with microseconds."""
         return sa.func.date_format(column, "%Y-%m-%dT%H:%i:%s.%fZ", type_=sa.Text)
 
-    def like_in_case(self, text: Any, value: str, before: str, after: str, pattern: str) -> Any:
-        """LIKE with regard to case; the ``pattern`` is the value between the wildcards ``before`` and ``after``."""
-        return text.like(pattern, escape="/")
+    def like(self, text: Any, values: Sequence[str], before: str, after: str, *, fold: bool) -> Any:
+        """The condition that a text is like one of some values between the wildcards ``before`` and ``after``. With
+        ``fold`` it is a text in lower case, and the values are not.
+        """
+        patterns = [f"{before}{escaped(value)}{after}" for value in values]
+        folded = [self.planned(self.lower_value(pattern)) for pattern in patterns] if fold else patterns
+        return any_of([text.like(pattern, escape="/") for pattern in folded])
 
     def now(self, type_: Any) -> Any:
         """The time of the statement by the clock of the database; ``type_`` is that of times."""
@@ -238,6 +242,16 @@ class Driver:
         ):
             self.commit_without_disk(connection)
             return self.execute(connection, statement, values)
+
+
+def escaped(value: Any) -> str:
+    """The value with the wildcards of LIKE escaped by a slash."""
+    return str(value).replace("/", "//").replace("%", "/%").replace("_", "/_")
+
+
+def any_of(conditions: Sequence[Any]) -> Any:
+    """OR of the conditions; false for an empty list."""
+    return sa.or_(sa.false(), *conditions) if len(conditions) != 1 else conditions[0]
 
 
 def whole(connection: Connection | ReadConnection) -> Connection:

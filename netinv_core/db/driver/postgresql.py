@@ -23,7 +23,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 from netinv_core.db.driver import pooler, structures
 from netinv_core.db.driver.combined import Combined
 from netinv_core.db.driver.explain import Explain
-from netinv_core.db.driver.general import WRITING, ConnectionLimits, Driver, Values, whole
+from netinv_core.db.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of, whole
 from netinv_core.db.driver.json_members import PostgresqlMembers
 from netinv_core.db.driver.read_connection import ReadConnection
 from netinv_core.db.driver.results import Rows, Written
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 # TCP keep-alive detects a lost server within a minute; the default of the operating system is two hours.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _WORDS = {r"\b": r"\y", r"\B": r"\Y", r"\Z": r"\Z", r"\z": r"\Z"}  # of regular expressions
+# References to groups, options, comments, names, and classes within sets.
+_ALONE = re.compile(r"\\[0-9]|\(\?(?!:|=|!|<=|<!)|\[[:.=]")
+PATTERNS_TOGETHER = 50  # in one regular expression
 _PREPARED = "netinv: prepared statements"
 AnyConnection = Connection | ReadConnection
 
@@ -119,12 +122,18 @@ class PostgresqlDriver(Driver):
     def contains_folded(self, expression: Any, pattern: Any) -> Any:
         return sa.collate(sa.cast(expression, sa.Text), "C").op("~", is_comparison=True)(pattern)
 
-    def matches(self, expression: Any, pattern: str, *, ignore_case: bool) -> Any:
-        shared = re.sub(r"\\[bBZz]|\\.", lambda m: _WORDS.get(m.group(), m.group()), pattern, flags=re.S)
+    def like(self, text: Any, values: Sequence[str], before: str, after: str, *, fold: bool) -> Any:
+        if len(values) == 1:
+            return super().like(text, values, before, after, fold=fold)
+        # The text is folded once, not for each value.
+        patterns = [f"{before}{_escaped(value.lower() if fold else value)}{after}" for value in values]
+        return text.op("LIKE", is_comparison=True)(sa.any_(sa.literal(patterns, ARRAY(sa.Text()))))
+
+    def matches(self, expression: Any, patterns: Sequence[str], *, ignore_case: bool) -> Any:
         operator = "~*" if ignore_case else "~"
         # The collation C knows upper and lower case and classes of ASCII characters only.
         folding = sa.collate(sa.cast(expression, sa.Text), "und-x-icu")
-        return folding.op(operator, is_comparison=True)(shared)
+        return any_of([folding.op(operator, is_comparison=True)(shared) for shared in _together(patterns)])
 
     def planned(self, text: str) -> Any:
         if "\x00" in text:  # which the server refuses as a parameter
@@ -196,6 +205,26 @@ class PostgresqlDriver(Driver):
         if len(rows) == 1:
             return _run(connection, structure.text, parameters[0])
         return _run_many(connection, structure.text.text, parameters)
+
+
+def _escaped(value: str) -> str:
+    """The value with the wildcards of LIKE escaped as is usual, which LIKE ANY takes alone."""
+    return re.sub(r"([\\%_])", r"\\\1", value)
+
+
+def _together(patterns: Sequence[str]) -> list[str]:
+    """Regular expressions in the syntax of the server, many in one, of which it keeps 32 compiled ones. Those with
+    references to groups or with options stay alone.
+    """
+    shared = [
+        re.sub(r"\\[bBZz]|\\.", lambda m: _WORDS.get(m.group(), m.group()), item, flags=re.S) for item in patterns
+    ]
+    alone = [item for item in shared if _ALONE.search(item)]
+    others = [item for item in shared if not _ALONE.search(item)]
+    if len(others) < 2:
+        return shared
+    parts = [others[start : start + PATTERNS_TOGETHER] for start in range(0, len(others), PATTERNS_TOGETHER)]
+    return ["|".join(f"(?:{item})" for item in part) for part in parts] + alone
 
 
 def _session(address: URL, statement_timeout: float) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import time
+import sqlite3
 import uuid
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -15,14 +15,13 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.types import TypeDecorator
 
-from netinv_core import patterns
 from netinv_core.db.driver.general import WRITING, ConnectionLimits, Driver
 from netinv_core.db.driver.json_members import SqliteMembers
+from netinv_core.db.driver.sqlite_functions import Functions
 
-PATTERN_SECONDS = 1.0  # processor time for the regular expressions of one statement
-INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # instructions of SQLite's virtual machine, about a millisecond
 _KEY_TYPES = (uuid.UUID, int, str)
-_CLOCK = "netinv statement clock"
+_FUNCTIONS = "netinv functions"
+INTERRUPTED = "interrupted"  # what SQLite says of a statement that its progress handler stopped
 _CURSORS = "netinv cursors"
 
 
@@ -73,8 +72,8 @@ class SqliteDriver(Driver):
     def contains_folded(self, expression: Any, pattern: Any) -> Any:
         return expression.op("GLOB", is_comparison=True)(pattern)
 
-    def matches(self, expression: Any, pattern: str, *, ignore_case: bool) -> Any:
-        return sa.func.netinv_matches(pattern, expression, int(ignore_case), type_=sa.Boolean) == 1
+    def matches(self, expression: Any, patterns: Sequence[str], *, ignore_case: bool) -> Any:
+        return _meets("ire" if ignore_case else "re", expression, patterns)
 
     def decimal_text(self, column: Any) -> Any:
         # It stores decimal numbers as floats.
@@ -84,13 +83,13 @@ class SqliteDriver(Driver):
     def instant_text(self, column: Any) -> Any:
         return sa.func.replace(sa.cast(column, sa.Text), " ", "T", type_=sa.Text) + "Z"
 
-    def like_in_case(self, text: Any, value: str, before: str, after: str, pattern: str) -> Any:
-        # Its own LIKE ignores the case of ASCII letters.
-        if before and after:
-            return sa.func.instr(text, value) > 0
-        if after:
-            return sa.func.substr(text, 1, len(value)) == value
-        return sa.func.substr(text, -len(value)) == value if value else text.is_not(None)
+    def like(self, text: Any, values: Sequence[str], before: str, after: str, *, fold: bool) -> Any:
+        if len(values) == 1:
+            used = super().like if fold else _like_in_case
+            return used(text, values, before, after, fold=fold)
+        # An OR would evaluate the text for each of the values.
+        kind = "contains" if before and after else "starts" if after else "ends"
+        return _meets(kind, text, [value.lower() for value in values] if fold else values)
 
     def now(self, type_: Any) -> Any:
         return sa.literal(datetime.datetime.now(datetime.UTC), type_)
@@ -107,34 +106,28 @@ def _in_keys(column: Any, keys: Any) -> Any:
     return column.in_(sa.select(values.c.value))
 
 
-class _Clock:
-    """Time limits of the present statement of a SQLite connection, and of its regular expressions."""
+def _like_in_case(text: Any, values: Sequence[str], before: str, after: str, *, fold: bool) -> Any:
+    """LIKE with a single value and regard to case: SQLite's own ignores the case of ASCII letters."""
+    (value,) = values
+    if before and after:
+        return sa.func.instr(text, value) > 0
+    if after:
+        return sa.func.substr(text, 1, len(value)) == value
+    return sa.func.substr(text, -len(value)) == value if value else text.is_not(None)
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.start()
 
-    def start(self) -> None:
-        """Starts the limits for a new statement."""
-        self._end = time.monotonic() + self.seconds if self.seconds else float("inf")
-        self._patterns: patterns.Budget | None = None
-
-    def is_over(self) -> bool:
-        """Progress handler of SQLite; True interrupts the statement."""
-        return time.monotonic() > self._end
-
-    def matches(self, pattern: str, value: Any, ignore_case: int) -> bool:
-        """SQL function ``netinv_matches``: a value matches a regular expression."""
-        if self._patterns is None:
-            self._patterns = patterns.Budget(PATTERN_SECONDS)
-        return value is not None and self._patterns.search(pattern, str(value), ignore_case=bool(ignore_case))
+def _meets(kind: str, text: Any, values: Sequence[str]) -> Any:
+    """The condition that a text meets a test of :data:`sqlite_functions.TESTS` with one of the values. The values are
+    the argument of a function of their own, which SQLite calls once for a statement, and not for each row.
+    """
+    test = sa.func.netinv_test(kind, orjson.dumps(list(values)).decode(), type_=sa.Integer)
+    return sa.func.netinv_meets(test, text, type_=sa.Boolean) == 1
 
 
 def _prepare(engine: Engine, statement_timeout: float) -> None:
     """Configures SQLite connections.
 
-    WAL, foreign keys, ``lower`` for Unicode, the function ``netinv_matches``, and BEGIN IMMEDIATE for transactions that
-    write.
+    WAL, foreign keys, functions in Python, and BEGIN IMMEDIATE for transactions that write.
     """
 
     @event.listens_for(engine, "connect")
@@ -144,18 +137,23 @@ def _prepare(engine: Engine, statement_timeout: float) -> None:
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA busy_timeout=30000")
-        connection.create_function("lower", 1, _lower, deterministic=True)
-        connection.create_function("concat_ws", -1, _concat_ws, deterministic=True)
         record.info[_CURSORS] = weakref.WeakSet()
-        clock = record.info[_CLOCK] = _Clock(statement_timeout)
-        connection.create_function("netinv_matches", 3, clock.matches, deterministic=True)
-        if statement_timeout:
-            connection.set_progress_handler(clock.is_over, INSTRUCTIONS_BETWEEN_CHECKS)
+        functions = record.info[_FUNCTIONS] = Functions(statement_timeout)
+        functions.add_to(connection)
 
     @event.listens_for(engine, "before_cursor_execute")
     def execute(connection: Connection, cursor: Any, *statement: Any) -> None:
-        connection.info[_CLOCK].start()
+        connection.info[_FUNCTIONS].start()
         connection.info[_CURSORS].add(cursor)
+
+    @event.listens_for(engine, "handle_error", retval=True)
+    def name_timeout(context: Any) -> Any:
+        # SQLite tells of an error of a function, not of which one.
+        functions = context.connection.info.get(_FUNCTIONS) if context.connection is not None else None
+        if functions is None or not functions.was_late:
+            return None
+        error = sqlite3.OperationalError(INTERRUPTED)
+        return sa.exc.OperationalError(context.statement, None, error, hide_parameters=True)
 
     @event.listens_for(engine, "reset")
     def reset(connection: Any, record: Any, state: Any) -> None:
@@ -164,16 +162,9 @@ def _prepare(engine: Engine, statement_timeout: float) -> None:
         for cursor in list(record.info[_CURSORS]):
             cursor.close()
         record.info[_CURSORS].clear()
+        record.info[_FUNCTIONS].forget()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         writing = connection.get_execution_options().get(WRITING)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
-def _lower(value: Any) -> Any:
-    return value.lower() if isinstance(value, str) else value
-
-
-def _concat_ws(separator: str, *parts: str | None) -> str:
-    return separator.join(part for part in parts if part is not None)

@@ -33,6 +33,20 @@ def test_a_statement_that_takes_too_long_is_cancelled(hurried: Engine) -> None:
     hurried.dispose()
 
 
+def test_functions_of_a_statement_that_takes_too_long_stop(hurried: Engine) -> None:
+    """Few instructions of the database may call functions that take long, as those of SQLite in Python do."""
+    text = "repeat('A', 1000000)" if hurried.dialect.name != "sqlite" else "printf('%.*c', 1000000, 'A')"
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) "
+    with hurried.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:
+        connection.execute(
+            sa.text(
+                f"{numbers} SELECT count(*) FROM n a, n b WHERE lower(concat_ws('', {text}, CAST(a.i * b.i AS CHAR(9)))) = 'x'"
+            )
+        ).all()
+    assert is_timeout(caught.value)
+    hurried.dispose()
+
+
 def test_conditions_of_clients_that_take_too_long_are_bad_input(hurried: Engine) -> None:
     """Where filters are evaluated, the answer is 400 with the reason."""
     with hurried.connect() as connection, pytest.raises(Invalid) as caught, listing.filter_errors_as_400():
