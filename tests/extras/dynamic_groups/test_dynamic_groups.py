@@ -419,8 +419,7 @@ def test_the_tab_takes_few_statements_for_many_large_groups(
         page = browser.get(f"/dcim/sites/{site['id']}/dynamic-groups/")
     shown = sum(one["name"] in page.html.main.text for one in large)
     assert met["name"] in page and MAX_STATEMENTS - 1 <= shown <= MAX_STATEMENTS  # groups of other tests may be in one
-    compared = [count for statement in found if (count := statement.upper().count(" LIKE ")) > 250]
-    assert len(compared) == shown and max(compared) < MAX_TERMS + 50
+    assert shown <= sum(" AS g0" in statement for statement in found) <= MAX_STATEMENTS
     for one in large:
         api.delete(one["url"])
 
