@@ -40,12 +40,17 @@ _ID = re.compile(r" \([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\)")
 _MARKUP = re.compile(r"(?::[a-z:]+:)?(`{1,2})~?([^`]+)\1")
 
 
+def capitalized(text: str) -> str:
+    """The text with its first letter in upper case; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 @lru_cache("constants", 5000)
 def label_of_name(name: str) -> str:
     """The label of a name with underscores or spaces; its first letter is upper case."""
     words = [ABBREVIATIONS.get(word.lower(), word) for word in name.replace("_", " ").replace("-", " ").split()]
     text = " ".join(words)
-    return text[:1].upper() + text[1:]
+    return capitalized(text)
 
 
 def label_of(field: Field) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.labels import capitalized
 from netinv_core.models.base import Base
 from netinv_core.read import listing
 from netinv_core.types import Draft, Rule, UnitOfWork
@@ -121,6 +122,4 @@ def _reject_type(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
     types = listing.rows_of(uow, LocationType, [location.location_type_id for location in locations.values()])
     for draft in drafts:
         kind, plural = types[locations[draft["location_id"]].location_type_id].name, draft.endpoint.plural
-        draft.reject(
-            "location", f'{plural[:1].upper()}{plural[1:]} may not associate to locations of type "{kind}"{stop}'
-        )
+        draft.reject("location", f'{capitalized(plural)} may not associate to locations of type "{kind}"{stop}')

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.errors import Denied, Invalid, RequestError
+from netinv_core.labels import capitalized
 from netinv_core.packages import errors_of
 from netinv_core.read import listing, pages, words
 from netinv_core.read.plan import fetch_together
@@ -274,7 +275,7 @@ def _group(uow: UnitOfWork, query: _Query, results: list[Any], limit: int) -> di
     if query.words:
         path, parameters = f"{uow.base}/api/search/", [("q", f"in:{endpoint.resource.name} {query.words}")]
     return {
-        "title": match.title[:1].upper() + match.title[1:],
+        "title": capitalized(match.title),
         "resource": endpoint.label,
         "exact": query.exact,
         "url": f"{path}?{urlencode(parameters)}",

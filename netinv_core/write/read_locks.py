@@ -163,9 +163,8 @@ def _locked(uow: UnitOfWork, target: Endpoint) -> set[Any]:
 
 def _reject_deleted(uow: UnitOfWork, reading: Iterable[tuple[ReadPath, Draft]]) -> None:
     """Rejects references of a first step to rows that another transaction has deleted."""
-    for path, draft in reading:
-        known: Mapping[Any, Any] = uow.row_cache.get(path.target.table, {})
-        new = uow.new_drafts.get(path.target.table, {})
-        for key in path.keys(draft):
-            if key not in known and key not in new:
-                draft.reject(path.field.name, NO_SUCH_ID.format(key))
+    named = {(draft, path.field.name, path.target, key) for path, draft in reading for key in path.keys(draft)}
+    for draft, name, target, key in named:
+        known: Mapping[Any, Any] = uow.row_cache.get(target.table, {})
+        if key not in known and key not in uow.new_drafts.get(target.table, {}):
+            draft.reject(name, NO_SUCH_ID.format(key))

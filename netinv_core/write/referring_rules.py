@@ -19,6 +19,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
+from netinv_core.labels import capitalized
 from netinv_core.models.columns import column_info
 from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
@@ -264,7 +265,7 @@ def refusal(uow: UnitOfWork, broken: Sequence[tuple[Endpoint, Any, str]]) -> Con
 
 def sentence(endpoint: Endpoint, name: str | None, reason: str) -> str:
     """The reason of an object with its name; without both where the user may not view it."""
-    return HIDDEN if name is None else f"{endpoint.title[:1].upper()}{endpoint.title[1:]} {name}: {reason}"
+    return HIDDEN if name is None else f"{capitalized(endpoint.title)} {name}: {reason}"
 
 
 def names_of(uow: UnitOfWork, endpoint: Endpoint, keys: Iterable[Any]) -> dict[Any, str]:

@@ -16,6 +16,7 @@ from netinv_core.db.driver import driver_of
 from netinv_core.db.driver.private import declaration_order
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import CONCURRENT_CHANGE, Invalid
+from netinv_core.labels import capitalized
 from netinv_core.models.columns import column_info
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.draft import ALL, NON_FIELD
@@ -259,7 +260,7 @@ def _model_level_error(endpoint: Endpoint, names: Names) -> tuple[str, str]:
 def _model_level_message(endpoint: Endpoint, names: Names) -> str:
     fields = [_field_name(endpoint, name) for name in names]
     labels = [endpoint.fields[name].options()["label"] if name in endpoint.fields else name for name in fields]
-    title = endpoint.title[:1].upper() + endpoint.title[1:]
+    title = capitalized(endpoint.title)
     listed = f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
     return f"{title} with this {listed} already exists."
 

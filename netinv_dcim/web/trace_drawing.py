@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from netinv_core.labels import capitalized
 from netinv_dcim.cabling.branches import Visit
 from netinv_dcim.cabling.paths import End
 from netinv_dcim.rack_views.svg_text import colored, fitted, legible, width_of
@@ -176,8 +177,7 @@ class _DrawingBuilder:
         return y + CABLE
 
     def _stub(self, visit: Visit, x: int, y: int, depth: int) -> int:
-        text = legible(self.names.why(visit))
-        text = text[:1].upper() + text[1:]
+        text = capitalized(legible(self.names.why(visit)))
         shown = fitted(text, SMALL, BOX_WIDTH - STEM - 20)
         state = "into" if self.names.network_of(visit) else ""
         self.shapes.append(Shape("stub", x + STEM, y, 0, STUB, shown, state=state, title=text))

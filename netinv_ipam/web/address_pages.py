@@ -13,7 +13,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.http.mount import url_of
-from netinv_core.labels import label_of
+from netinv_core.labels import capitalized, label_of
 from netinv_core.presentation import NAME_WITHIN
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
@@ -152,7 +152,7 @@ def _panel(request: Request, endpoint: Endpoint, address: Mapping[str, Any]) -> 
         return None
     owner = registry[OWNERS[label][0]]
     return {
-        "owner_title": owner.title[:1].upper() + owner.title[1:],
+        "owner_title": capitalized(owner.title),
         "owner": (object_path(owner, assigned.owner), assigned.owner_name),
         "port": (object_path(registry[label], key), interface["name"]),
         "site": (object_path(registry[SITE], assigned.site), assigned.site_name) if assigned.site else None,

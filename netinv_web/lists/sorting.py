@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from netinv_core.labels import label_of
+from netinv_core.labels import capitalized, label_of
 from netinv_core.read.ordering import PARAMETER, orderings_of
 from netinv_core.types import Endpoint
 from netinv_web.lists.columns import naming_field
@@ -49,4 +49,4 @@ def name_label_of(endpoint: Endpoint) -> str:
     """
     if (naming := naming_field(endpoint)) and naming != "name":
         return label_of(endpoint.fields[naming])
-    return "Name" if "name" in endpoint.fields else f"{endpoint.title[:1].upper()}{endpoint.title[1:]}"
+    return "Name" if "name" in endpoint.fields else capitalized(endpoint.title)

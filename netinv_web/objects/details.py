@@ -13,7 +13,7 @@ from pyramid.request import Request
 from netinv_core import fields
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
-from netinv_core.labels import label_of
+from netinv_core.labels import capitalized, label_of
 from netinv_core.models.columns import CASCADE
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.listing import conditions_of
@@ -75,7 +75,7 @@ def fieldsets_of(endpoint: Endpoint, names: Sequence[str]) -> list[tuple[str, li
     stated = [(title, [name for name in group if name in names]) for title, group in presentation.fieldsets]
     grouped = {name for _, group in stated for name in group}
     rest = [name for name in names if name not in grouped]
-    title = endpoint.title[:1].upper() + endpoint.title[1:]
+    title = capitalized(endpoint.title)
     if stated and stated[0][0] == title:
         last = [name for name in rest if name in LAST] if COMMENTS in rest else []
         first = [*stated[0][1], *(name for name in rest if name not in last)]

@@ -126,7 +126,7 @@ class PostgresqlDriver(Driver):
         if len(values) == 1:
             return super().like(text, values, before, after, fold=fold)
         # The text is folded once, not for each value.
-        patterns = [f"{before}{_escaped(value.lower() if fold else value)}{after}" for value in values]
+        patterns = [f"{before}{_escaped_by_backslash(value.lower() if fold else value)}{after}" for value in values]
         return text.op("LIKE", is_comparison=True)(sa.any_(sa.literal(patterns, ARRAY(sa.Text()))))
 
     def matches(self, expression: Any, patterns: Sequence[str], *, ignore_case: bool) -> Any:
@@ -207,8 +207,8 @@ class PostgresqlDriver(Driver):
         return _run_many(connection, structure.text.text, parameters)
 
 
-def _escaped(value: str) -> str:
-    """The value with the wildcards of LIKE escaped as is usual, which LIKE ANY takes alone."""
+def _escaped_by_backslash(value: str) -> str:
+    """The value with the wildcards of LIKE escaped by a backslash: LIKE ANY takes no ESCAPE."""
     return re.sub(r"([\\%_])", r"\\\1", value)
 
 

@@ -55,7 +55,7 @@ def test_actions_refuse_them_too(service: Service) -> None:
 
 
 def test_near_names_are_refused_where_unknown_ones_are_ignored(service: Service) -> None:
-    """Who sends them does not expect a write, or expects one under a condition."""
+    """Their sender expects no write, or one under a condition."""
     made = service.api.post(TENANTS, {"name": service.unique()})
     path = f"{TENANTS}{made['id']}/"
     with service.configured(strict_filtering=False):

@@ -57,45 +57,42 @@ def status(new: Callable[..., Any], service: Service) -> Race:
 
 def feed(new: Callable[..., Any], service: Service) -> Race:
     """The rack of a power feed moves to another site; a feed of its panel gets the rack."""
-    rack, site = new("dcim.rack", group=None, location=None), new("dcim.site")
-    panel = new("dcim.powerpanel", site=rack["site"]["id"], rack_group=None, location=None)
-    fed = new("dcim.powerfeed", power_panel=panel["id"], rack=None)
-    return Race(
-        lambda: service.api.send("PATCH", rack["url"], {"site": site["id"]}, status=(200, 400)),
-        lambda: service.api.send("PATCH", fed["url"], {"rack": rack["id"]}, status=(200, 400)),
-    )
+    return _of_feed(new, service, "dcim.rack")
 
 
 def panel(new: Callable[..., Any], service: Service) -> Race:
     """The panel of a power feed moves to another site; a feed of it gets a rack."""
+    return _of_feed(new, service, "dcim.powerpanel")
+
+
+def _of_feed(new: Callable[..., Any], service: Service, moved: str) -> Race:
     rack, site = new("dcim.rack", group=None, location=None), new("dcim.site")
-    moved = new("dcim.powerpanel", site=rack["site"]["id"], rack_group=None, location=None)
-    fed = new("dcim.powerfeed", power_panel=moved["id"], rack=None)
+    made = {"dcim.rack": rack}
+    made["dcim.powerpanel"] = new("dcim.powerpanel", site=rack["site"]["id"], rack_group=None, location=None)
+    fed = new("dcim.powerfeed", power_panel=made["dcim.powerpanel"]["id"], rack=None)
     return Race(
-        lambda: service.api.send("PATCH", moved["url"], {"site": site["id"]}, status=(200, 400)),
+        lambda: service.api.send("PATCH", made[moved]["url"], {"site": site["id"]}, status=(200, 400)),
         lambda: service.api.send("PATCH", fed["url"], {"rack": rack["id"]}, status=(200, 400)),
     )
 
 
 def vlan(new: Callable[..., Any], service: Service) -> Race:
     """A VLAN moves to another site; an interface gets it."""
-    port = new("dcim.interface", mode="access", untagged_vlan=None)
-    site = service.api.get(port["device"]["url"])["site"]["id"]
-    moved, other = new("ipam.vlan", site=site, group=None, location=None), new("dcim.site")
-    return Race(
-        lambda: service.api.send("PATCH", moved["url"], {"site": other["id"]}, status=(200, 400)),
-        lambda: service.api.send("PATCH", port["url"], {"untagged_vlan": moved["id"]}, status=(200, 400)),
-    )
+    return _of_vlan(new, service, "access", lambda key: {"untagged_vlan": key})
 
 
 def tagged(new: Callable[..., Any], service: Service) -> Race:
     """A VLAN moves to another site; an interface gets it among its tagged ones."""
-    port = new("dcim.interface", mode="tagged", untagged_vlan=None)
+    return _of_vlan(new, service, "tagged", lambda key: {"tagged_vlans": [key]})
+
+
+def _of_vlan(new: Callable[..., Any], service: Service, mode: str, body: Callable[[str], Any]) -> Race:
+    port = new("dcim.interface", mode=mode, untagged_vlan=None)
     site = service.api.get(port["device"]["url"])["site"]["id"]
     moved, other = new("ipam.vlan", site=site, group=None, location=None), new("dcim.site")
     return Race(
         lambda: service.api.send("PATCH", moved["url"], {"site": other["id"]}, status=(200, 400)),
-        lambda: service.api.send("PATCH", port["url"], {"tagged_vlans": [moved["id"]]}, status=(200, 400)),
+        lambda: service.api.send("PATCH", port["url"], body(moved["id"]), status=(200, 400)),
     )
 
 
