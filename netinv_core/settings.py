@@ -107,6 +107,13 @@ def limit(text: str) -> float:
     return 0.0 if text.strip().lower() in ("", "0", "none") else seconds(text)
 
 
+def _compared_values(text: str) -> int:
+    """A number of values, at least 1; SQLite takes conditions of no more than 1,000 levels, a value is one of them."""
+    if positive(text) > MOST_COMPARED:
+        raise ValueError(text)
+    return int(text)
+
+
 def _password_length(text: str) -> int:
     """The least length of new passwords, 0 for any; more than :data:`LONGEST_PASSWORD` could never be met."""
     number = count(text)
@@ -151,6 +158,7 @@ def _collector(text: str) -> str:
     return text
 
 
+MOST_COMPARED = 900  # values of a filter
 LONGEST_PASSWORD = 128  # characters, the length of the column
 _QUEUE = re.compile(r"(?:rediss?|unix|sqlite)://")
 HAS_SECRETS = frozenset({"secret", "queue_url"})  # settings whose values no message shows
@@ -175,6 +183,7 @@ OWN: SettingDefinitions = {
     "max_answer_objects": (count, 500_000),
     "max_answer_size": (size, 128 * 2**20),
     "max_yaml_values": (count, 1_000_000),
+    "max_compared_values": (_compared_values, 500),
     "strict_filtering": (flag, True),
     "strict_bodies": (flag, False),
     "enforce_global_unique": (flag, False),

@@ -37,8 +37,8 @@ def terms_of(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> i
     terms = 0
     for name, value in saved.items():
         match = find(name)
-        if match is not None and isinstance(value, list) and len(value) > 1:
-            terms += match[0].terms(match[1], value)
+        if match is not None:
+            terms += match[0].further_terms(match[1], value if isinstance(value, list) else [value])
     return terms
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_values
 from netinv_core.read.filters import Filter, custom, number
-from netinv_core.read.lookups import LOOKUPS, MAX_TERMS, any_of, begins, meets
+from netinv_core.read.lookups import LOOKUPS, any_of, begins, max_terms, meets
 from netinv_core.read.parameters import TOO_MANY
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_ipam.networks import (
@@ -77,8 +77,8 @@ def lookups(name: str, written: str) -> Filter:
         if suffix in TEXT_LOOKUPS:
             text = driver_of(dialect).before_slash(table.c[written])  # the address without its prefix length
             return meets(suffix, dialect, values, text)
-        if sum(_terms(table, suffix, value) for value in values) > MAX_TERMS:
-            raise ValueError(TOO_MANY)
+        if sum(_terms(table, suffix, value) for value in values) > (most := max_terms(uow.settings)):
+            raise ValueError(TOO_MANY.format(most=most))
         return any_of([NETWORK_LOOKUPS[suffix](table, value) for value in values])
 
     return Filter(name, apply, (*NETWORK_LOOKUPS, *TEXT_LOOKUPS), listed=EXACT_LOOKUPS)

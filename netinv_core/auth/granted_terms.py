@@ -1,6 +1,6 @@
 """Number of lookups that the permissions of an account hold together, which a read compares one by one.
 
-One permission holds at most :data:`netinv_core.read.lookups.MAX_TERMS`. A group, or a further permission, adds its own:
+One permission holds at most ``netinv.max_compared_values``. A group, or a further permission, adds its own:
 no membership may lead an account above that number.
 """
 
@@ -18,12 +18,12 @@ from netinv_core.auth.models import ObjectPermission, permission_groups, permiss
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
-from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.read.lookups import max_terms
 from netinv_core.types import Draft, Registry, UnitOfWork
 
 TOO_MANY = (
     "With this, the permissions of an account to {action} objects of {label} hold {count} lookups together, "
-    f"those of the values of documents one by one. They may hold at most {MAX_TERMS}."
+    "those of the values of documents one by one. They may hold at most {most} (netinv.max_compared_values)."
 )
 _GRANTED = ("constraints", "actions", "enabled")
 _LISTS = ("groups", "users", "object_types")
@@ -126,5 +126,6 @@ def _fault(registry: Registry, grants: Sequence[Grant]) -> str | None:
                 terms[label, action] += count
                 if not constraints:
                     free.add((label, action))
-    over = sorted(pair for pair, count in terms.items() if count > MAX_TERMS and pair not in free)
-    return TOO_MANY.format(label=over[0][0], action=over[0][1], count=terms[over[0]]) if over else None
+    most = max_terms(registry.settings)
+    over = sorted(pair for pair, count in terms.items() if count > most and pair not in free)
+    return TOO_MANY.format(label=over[0][0], action=over[0][1], count=terms[over[0]], most=most) if over else None

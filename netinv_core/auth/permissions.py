@@ -14,7 +14,7 @@ from netinv_core.auth.account import NOT_GIVEN
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import documents, lookups, relations
-from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.read.lookups import max_terms
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, UnitOfWork
@@ -151,8 +151,8 @@ def constraint_error(uow: UnitOfWork, endpoint: Endpoint, constraints: Any) -> s
     """Returns why constraints are invalid (an unknown or hidden member, a bad value), with the member, or ``None``."""
     keywords = with_user(constraints, uuid.uuid4())
     options = keywords if isinstance(keywords, list) else [keywords]
-    if terms_of(endpoint, options) > MAX_TERMS:
-        return f"Constraints may hold at most {MAX_TERMS} lookups, those of the values of documents one by one."
+    if terms_of(endpoint, options) > (most := max_terms(uow.settings)):
+        return f"Constraints may hold at most {most} lookups, those of the values of documents one by one."
     for option in options:
         for name, value in option.items():
             try:

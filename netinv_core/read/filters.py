@@ -62,6 +62,11 @@ class Filter:
         """The number of values that are compared one by one, in each of the columns of a search."""
         return 0 if lookup in self.listed else lookups.terms(lookup, values) * max(len(self.searched), 1)
 
+    def further_terms(self, lookup: str, values: Sequence[Any]) -> int:
+        """The same, 0 where that is one value: parameters with one value each are as many as there are filters."""
+        terms = self.terms(lookup, values)
+        return terms if len(values) > 1 or terms > max(len(self.searched), 1) else 0
+
     def is_single(self, lookup: str) -> bool:
         """True when two different values are an error with this lookup."""
         return self.kind == "boolean" or (self.single_without_lookup and not lookup)

@@ -11,7 +11,7 @@ import decimal
 import math
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,9 +25,6 @@ from netinv_core.models.types import Chars, Timestamp, utc
 
 LAST_CHARACTER = "\U0010ffff"
 MAX_COMPARED = 6000  # characters of a text: SQLite takes patterns of 50,000 bytes, and an escaped letter may have 8
-# Conditions of a filter that compare one value each. SQLite takes an expression of 1,000 levels, and each condition of
-# an OR is one. 20,000 comparisons of a text took 5 s on each database, and 100,000 took 194 s and 0.8 GB on one.
-MAX_TERMS = 500
 Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
 CompareAny = Callable[[str, Any, Sequence[Any]], Condition]
@@ -323,6 +320,16 @@ NUMBER = ("n", "lte", "lt", "gte", "gt")
 
 
 _OF_PATTERNS = {name for name, (lookup, _) in SUFFIXES.items() if "regex" in lookup} | {"regex", "iregex"}
+
+
+def max_terms(settings: Mapping[str, Any]) -> int:
+    """The number of values that a filter may compare one by one (``netinv.max_compared_values``).
+
+    SQLite takes an expression of 1,000 levels, and each condition of an OR is one. 20,000 comparisons of a text took
+    5 s on each database, and 100,000 took 194 s and 0.8 GB on one.
+    """
+    found: int = settings["max_compared_values"]
+    return found
 
 
 def terms(lookup: str, values: Sequence[Any]) -> int:

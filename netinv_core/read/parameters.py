@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
 from netinv_core.read.filters import NOT_ONE, UNKNOWN, filter_finder
-from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.read.lookups import max_terms
 from netinv_core.read.name_lookup import NameQuery, look_up_together
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Filter, UnitOfWork
 
 TOO_MANY = (
-    f"A filter may compare at most {MAX_TERMS} values one by one, all of its parameters together. "
-    "Whole values, without a lookup, may be more."
+    "A filter may compare at most {most} values one by one (netinv.max_compared_values), all of its parameters "
+    "together. Whole values, without a lookup, may be more."
 )
 Accepted = tuple[str, "Filter", str, list[str]]  # parameter, its filter, the lookup's suffix, values
 
@@ -69,10 +69,11 @@ def parse_parameters(
         raise Invalid(unknown)
     if len(accepted) > 1:
         _look_up_names(uow, endpoint, accepted)
-    conditions, terms = [], 0
+    conditions, terms, most = [], 0, max_terms(uow.settings)
     for name, item, suffix, values in accepted:
-        if len(values) > 1 and (terms := terms + item.terms(suffix, values)) > MAX_TERMS:
-            raise Invalid.field(name, TOO_MANY)
+        terms += item.further_terms(suffix, values)
+        if terms > most:
+            raise Invalid.field(name, TOO_MANY.format(most=most))
         if any("\x00" in value for value in values):
             raise Invalid.field(name, "Null characters are not allowed.")
         if item.is_single(suffix) and len(values) > 1 and (item.kind != "boolean" or len(set(values)) > 1):

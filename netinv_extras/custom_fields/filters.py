@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,7 +32,8 @@ from netinv_extras.custom_fields.values import (
 
 PREFIX = "cf_"
 COLUMN = "custom_field_data"
-Compare = Callable[[str, Any, ValueDefinition, str, str], Condition]
+CompareOne = Callable[[str, Any, ValueDefinition, str, str], Condition]
+CompareAny = Callable[[str, Any, ValueDefinition, str, Sequence[str]], Condition]
 _INTEGER = re.compile(r"\s*[-+]?[0-9]{1,19}\s*\Z")
 
 
@@ -61,12 +62,11 @@ def _parameter(dialect: str, name: str, field: ValueDefinition) -> Filter:
         column = table.c[COLUMN]
         lookup, negate = SUFFIXES[suffix] if suffix else ("", False)
 
-        def matches(value: str) -> Condition:
-            if value == NULL:
-                return _has_no_value(dialect, column, field)
-            return compare(dialect, column, field, lookup, value)
-
-        condition = lookups.any_of([matches(value) for value in values])
+        given = [value for value in values if value != NULL]
+        conditions = [_has_no_value(dialect, column, field)] if len(given) < len(values) else []
+        if given:
+            conditions.append(compare(dialect, column, field, lookup, given))
+        condition = lookups.any_of(conditions)
         if not negate:
             return condition
         inverse = negated(condition)
@@ -96,10 +96,19 @@ def _is_null(dialect: str, column: Any, field: ValueDefinition) -> Condition:
     return sa.and_(json_sql.has(dialect, column, field.slug), _has_no_value(dialect, column, field))
 
 
-def _text(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
+def _any(compare: CompareOne) -> CompareAny:
+    """The condition that a comparison holds for one of the values."""
+
+    def apply(dialect: str, column: Any, field: ValueDefinition, lookup: str, values: Sequence[str]) -> Condition:
+        return lookups.any_of([compare(dialect, column, field, lookup, value) for value in values])
+
+    return apply
+
+
+def _texts(dialect: str, column: Any, field: ValueDefinition, lookup: str, values: Sequence[str]) -> Condition:
     loose = field.filter_logic != EXACT and field.type != SELECT
     name = lookup or ("icontains" if loose else "exact")
-    return LOOKUPS[name](dialect, json_sql.text(dialect, column, field.slug), value)
+    return lookups.meets(name, dialect, values, json_sql.text(dialect, column, field.slug))
 
 
 def _number(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
@@ -137,14 +146,14 @@ def _parsed(value: str) -> Any:
         raise ValueError("Value must be valid JSON.") from None
 
 
-_KINDS: dict[str, tuple[Compare, tuple[str, ...]]] = {
-    TEXT: (_text, lookups.TEXT),
-    URL: (_text, lookups.TEXT),
-    SELECT: (_text, lookups.TEXT),
-    MARKDOWN: (_text, ()),
-    INTEGER: (_number, lookups.NUMBER),
-    DATE: (_date, lookups.NUMBER),
-    BOOLEAN: (_flag, ()),
-    MULTI_SELECT: (_contains_choice, ()),
-    JSON: (_document, ()),
+_KINDS: dict[str, tuple[CompareAny, tuple[str, ...]]] = {
+    TEXT: (_texts, lookups.TEXT),
+    URL: (_texts, lookups.TEXT),
+    SELECT: (_texts, lookups.TEXT),
+    MARKDOWN: (_texts, ()),
+    INTEGER: (_any(_number), lookups.NUMBER),
+    DATE: (_any(_date), lookups.NUMBER),
+    BOOLEAN: (_any(_flag), ()),
+    MULTI_SELECT: (_any(_contains_choice), ()),
+    JSON: (_any(_document), ()),
 }

@@ -15,7 +15,7 @@ from netinv_core.errors import Invalid, error_text
 from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.read import listing
-from netinv_core.read.lookups import MAX_TERMS, any_of, negated
+from netinv_core.read.lookups import any_of, max_terms, negated
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras import saved_filters
 from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, DynamicGroup, Groups, groups_of
@@ -39,8 +39,8 @@ def condition_of(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
         compares too many values
     """
     groups = groups_of(uow)
-    if terms_of(uow, groups, [key])[key] > MAX_TERMS:
-        raise Invalid.field("filter", TOO_MANY.format(name=groups[key].name))
+    if terms_of(uow, groups, [key])[key] > (most := max_terms(uow.settings)):
+        raise Invalid.field("filter", TOO_MANY.format(name=groups[key].name, most=most))
     return _endpoint(uow, groups, key), _condition(uow.without_lookups(), groups, key)
 
 

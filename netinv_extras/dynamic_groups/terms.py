@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.read.lookups import max_terms
 from netinv_core.types import UnitOfWork
 from netinv_extras import saved_filters
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from netinv_extras.dynamic_groups.models import Groups
 
 TOO_MANY = (
-    f"The group “{{name}}”, with those within it, compares more than {MAX_TERMS} values one by one. "
-    "Whole values, without a lookup, may be more."
+    "The group “{name}”, with those within it, compares more than {most} values one by one "
+    "(netinv.max_compared_values). Whole values, without a lookup, may be more."
 )
 TOGETHER = (
-    f"With this, a group would compare {{count}} values one by one, with the groups within it: at most {MAX_TERMS} are "
-    "possible. Whole values, without a lookup, may be more."
+    "With this, a group would compare {count} values one by one, with the groups within it: at most {most} are "
+    "possible (netinv.max_compared_values). Whole values, without a lookup, may be more."
 )
 
 
@@ -59,4 +59,5 @@ def faults(uow: UnitOfWork, groups: Groups, keys: Iterable[Any]) -> dict[Any, st
             most[key] = max([terms[key], *map(largest, parents.get(key, ()))])
         return most[key]
 
-    return {key: TOGETHER.format(count=largest(key)) for key in keys if largest(key) > MAX_TERMS}
+    limit = max_terms(uow.settings)
+    return {key: TOGETHER.format(count=largest(key), most=limit) for key in keys if largest(key) > limit}

@@ -12,7 +12,7 @@ from graphql import GraphQLError
 
 from netinv_core.errors import Invalid
 from netinv_core.read.listing import Parameters
-from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.read.lookups import max_terms
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras import saved_filters
 
@@ -20,8 +20,8 @@ SLICE_ARGUMENTS = ("limit", "offset")
 MAX_VALUES = 100_000  # 60,000 names take 0.6 s, and 90 fields with them took 19 s
 TOO_MANY_VALUES = f"The filters of this query have more than {MAX_VALUES} values, those of each field counted."
 TOO_MANY_TERMS = (
-    f"The filters of this query compare more than {MAX_TERMS} values one by one, those of each field counted. "
-    "Whole values, without a lookup, may be more."
+    "The filters of this query compare more than {most} values one by one (netinv.max_compared_values), those of each "
+    "field counted. Whole values, without a lookup, may be more."
 )
 
 
@@ -59,8 +59,8 @@ class FilterCounts:
         :raises GraphQLError: above the limit
         """
         self._terms += saved_filters.terms_of(self._uow, endpoint, dict(parameters))
-        if self._terms > MAX_TERMS:
-            raise GraphQLError(TOO_MANY_TERMS)
+        if self._terms > (most := max_terms(self._uow.settings)):
+            raise GraphQLError(TOO_MANY_TERMS.format(most=most))
 
 
 ALIASES = {"_type": "type"}  # of version 1.6, which has no argument `type`

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -9,7 +11,10 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import URL
 
 from netinv_core.db import data_manager
-from netinv_core.db.driver.general import ConnectionLimits, Driver
+from netinv_core.db.driver.general import ConnectionLimits, Driver, any_of
+
+MOST_LIKES = 3  # values that are compared by LIKE, for which it may use an index
+LONGEST = 5000  # characters of a regular expression: a compiled one has 64 KiB, and a character up to 8 bytes
 
 
 class MariadbDriver(Driver):
@@ -47,9 +52,37 @@ class MariadbDriver(Driver):
         # It maps some letters differently from Python (``İ``, ``ẞ``).
         return sa.func.lower(sa.literal(value))
 
+    def like(self, text: Any, values: Sequence[str], before: str, after: str, *, fold: bool) -> Any:
+        # It compares a text with 500 alternatives of a regular expression in less time than with 10 patterns of LIKE.
+        patterns = [re.escape(value) for value in values]
+        few = len(values) <= MOST_LIKES
+        long = [value for value, pattern in zip(values, patterns, strict=True) if few or len(pattern) > LONGEST]
+        conditions = [super().like(text, long, before, after, fold=fold)] if long else []
+        starts, ends = "" if before else "^", "" if after else r"\z"
+        for chunk in _chunks([] if few else [pattern for pattern in patterns if len(pattern) <= LONGEST]):
+            pattern = sa.literal(f"(?-i){starts}(?:{'|'.join(chunk)}){ends}")
+            conditions.append(
+                text.op("REGEXP", is_comparison=True)(sa.func.lower(pattern) if fold else pattern)
+            )  # nothing in the pattern but the values has capital letters
+        return any_of(conditions)
+
     def upsert(self, table: sa.Table, rows: list[dict[str, Any]], key: sa.Column[Any], values: dict[str, Any]) -> Any:
         # It assigns columns in order, and later ones see the new values.
         return mysql.insert(table).values(rows).on_duplicate_key_update(list(values.items()))
+
+
+def _chunks(patterns: Iterable[str]) -> Iterator[list[str]]:
+    """The patterns in lists that are compiled at once: their sum has at most :data:`LONGEST` characters."""
+    chunk: list[str] = []
+    size = 0
+    for pattern in patterns:
+        if chunk and size + len(pattern) > LONGEST:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(pattern)
+        size += len(pattern) + 1
+    if chunk:
+        yield chunk
 
 
 def _collation(dialect: Any) -> str:

@@ -12,7 +12,7 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.db.engine import is_bad_filter_error, is_timeout
 from netinv_core.errors import Invalid
-from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.read.lookups import max_terms
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
@@ -23,7 +23,7 @@ from netinv_web.paths import object_path, page_path
 
 TEMPLATE = "netinv_extras:dynamic_groups/web/templates/dynamic_groups.jinja2"
 MAX_GROUPS = 1000  # groups of a content type that are evaluated: columns of one statement
-MAX_STATEMENTS = 10  # for groups that compare many values one by one, of MAX_TERMS each
+MAX_STATEMENTS = 10  # for groups that compare many values one by one, of as many as a filter may
 
 
 def tabs_of(endpoint: Endpoint) -> list[Tab | ListTab]:
@@ -76,17 +76,17 @@ def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any])
 
 
 def _batches(uow: UnitOfWork, groups: Sequence[Any]) -> list[list[Any]]:
-    """The groups that one statement each evaluates: all in one, or as many as compare :data:`MAX_TERMS` values.
+    """The groups that one statement each evaluates: all in one, or as many as compare :func:`max_terms` values.
 
     A group that compares more is in none. Those that compare the most are left out where more statements than
     :data:`MAX_STATEMENTS` would be needed.
     """
     batches: list[list[Any]] = [[]]
-    used = 0
+    used, most = 0, max_terms(uow.settings)
     for group, terms in sorted(terms_of(uow, groups_of(uow), groups).items(), key=operator.itemgetter(1)):
-        if terms > MAX_TERMS:
+        if terms > most:
             continue
-        if used + terms > MAX_TERMS:
+        if used + terms > most:
             batches.append([])
             used = 0
         batches[-1].append(group)

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.settings import OWN
 from netinv_testing import Api, Service
 
 USERS, GROUPS, PERMISSIONS = "/api/users/users/", "/api/users/groups/", "/api/users/permissions/"
 SITES, LABEL = "/api/dcim/sites/", "dcim.site"
+MAX_TERMS = OWN["max_compared_values"][1]
 HALF = MAX_TERMS // 2 + 1
 SAID = (
     "With this, the permissions of an account to view objects of dcim.site hold {} lookups together, those of the "
-    f"values of documents one by one. They may hold at most {MAX_TERMS}."
+    f"values of documents one by one. They may hold at most {MAX_TERMS} (netinv.max_compared_values)."
 )
 
 

@@ -12,17 +12,22 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.errors import Invalid
-from netinv_core.read.lookups import MAX_TERMS
-from netinv_core.read.parameters import TOO_MANY, parse_parameters
+from netinv_core.read import parameters
+from netinv_core.read.parameters import parse_parameters
+from netinv_core.settings import OWN
 from netinv_core.types import Endpoint, Filter
-from netinv_extras.graphql.arguments import MAX_VALUES, TOO_MANY_TERMS, TOO_MANY_VALUES
+from netinv_extras.graphql import arguments
+from netinv_extras.graphql.arguments import MAX_VALUES, TOO_MANY_VALUES
 from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
 
 GROUPS = "/api/extras/dynamic-groups/"
 SITES = "/api/dcim/sites/"
-MANY = [f"zz{n}" for n in range(MAX_TERMS + 1)]
-LONGER = 3 * MAX_TERMS
+MOST = OWN["max_compared_values"][1]
+TOO_MANY = parameters.TOO_MANY.format(most=MOST)
+TOO_MANY_TERMS = arguments.TOO_MANY_TERMS.format(most=MOST)
+MANY = [f"zz{n}" for n in range(MOST + 1)]
+LONGER = 3 * MOST
 KINDS = (
     lambda n: f"zz{n}",
     lambda n: str(uuid.UUID(int=n)),
@@ -76,7 +81,7 @@ def test_every_filter_bounds_its_values_or_compares_them_as_one_list(service: Se
     bounded = compared = 0
     for endpoint in service.registry.endpoints.values():
         for item, lookup, name in taking_many(endpoint):
-            if item.terms(lookup, MANY) > MAX_TERMS:
+            if item.terms(lookup, MANY) > MOST:
                 bounded += 1
                 with service.unit_of_work() as uow, pytest.raises(Invalid) as caught:
                     parse_parameters(uow, endpoint, endpoint.table, [(name, MANY)], strict=True)
@@ -90,7 +95,7 @@ def test_every_filter_bounds_its_values_or_compares_them_as_one_list(service: Se
 
 def test_lists_of_addresses_and_of_networks_are_bounded(api: Api) -> None:
     path = "/api/ipam/ip-addresses/query/"
-    hosts = [f"10.0.{n // 250}.{n % 250 + 1}" for n in range(MAX_TERMS + 1)]
+    hosts = [f"10.0.{n // 250}.{n % 250 + 1}" for n in range(MOST + 1)]
     made = api.post("/api/ipam/ip-addresses/", {"address": "10.0.1.7/32", "status": "active"})
     for name in ("address", "host", "host__iexact"):
         found = api.send("POST", path, {name: hosts}, status=200).json["results"]
@@ -110,10 +115,35 @@ def test_lists_of_addresses_and_of_networks_are_bounded(api: Api) -> None:
 
 
 def test_all_parameters_of_a_filter_count_together(api: Api) -> None:
-    half = MANY[: MAX_TERMS // 2 + 1]
+    half = MANY[: MOST // 2 + 1]
     answer = api.send("POST", f"{SITES}query/", {"name__ic": half, "name": MANY, "slug__n": MANY, "slug__ic": half})
     assert (answer.status_int, answer.json) == (400, {"slug__ic": [TOO_MANY]})
     assert api.send("POST", f"{SITES}query/", {"name__ic": MANY[:-1], "name": MANY}, status=200).json["count"] == 0
+
+
+def test_a_setting_bounds_the_values_of_every_filter(service: Service, api: Api) -> None:
+    with service.configured(max_compared_values=3):
+        refused = parameters.TOO_MANY.format(most=3)
+        for path in (SITES, f"{SITES}?name=zz"):
+            assert api.send("GET", path, query={"name__ic": MANY[:4]}, status=400).json == {"name__ic": [refused]}
+        assert api.send("GET", SITES, query={"name__ic": MANY[:3]}, status=200).json["count"] == 0
+        given = {"name": "zz few", "slug": "zz-few", "content_type": "dcim.site", "filter": {"name__ic": MANY[:4]}}
+        assert api.post(GROUPS, given, status=400) == {"name__ic": [refused]}
+        permission = {"name": "zz few", "object_types": ["dcim.site"], "actions": ["view"]}
+        lookups = [{"name__icontains": text} for text in MANY[:4]]
+        assert "at most 3" in str(
+            api.post("/api/users/permissions/", permission | {"constraints": lookups}, status=400)
+        )
+
+
+def test_regular_expressions_count_by_their_length(service: Service, api: Api) -> None:
+    """One in each of many parameters too: one value of a short text counts as none."""
+    fields = [item.name for item in service.registry["dcim.site"].filters.values() if "re" in item.lookups]
+    query = {f"{name}__{lookup}": "z" * 990 for name in fields for lookup in ("re", "nre", "ire", "nire")}
+    with service.configured(max_compared_values=len(fields)):
+        answer = api.send("POST", f"{SITES}query/", query, status=400).json
+        assert list(answer.values()) == [[parameters.TOO_MANY.format(most=len(fields))]]
+        assert api.send("POST", f"{SITES}query/", dict.fromkeys(query, "zz"), status=200).json["count"] == 0
 
 
 def of_query(name: str, count: int, inner: str = "sites({}:$n){{id}}") -> str:
@@ -125,9 +155,9 @@ def of_query(name: str, count: int, inner: str = "sites({}:$n){{id}}") -> str:
 @pytest.mark.parametrize(
     ("text", "values", "refusal"),
     [
-        (of_query("name__ic", 3), MANY[: MAX_TERMS // 2], TOO_MANY_TERMS),
+        (of_query("name__ic", 3), MANY[: MOST // 2], TOO_MANY_TERMS),
         (of_query("name", 2), ["no such site"] * (MAX_VALUES // 2 + 1), TOO_MANY_VALUES),
-        (of_query("name__ic", 2, "regions {{ sites({}:$n) {{ id }} }}"), MANY[: MAX_TERMS // 2 + 1], TOO_MANY_TERMS),
+        (of_query("name__ic", 2, "regions {{ sites({}:$n) {{ id }} }}"), MANY[: MOST // 2 + 1], TOO_MANY_TERMS),
     ],
 )
 def test_filters_of_all_fields_of_a_query_count_together(
@@ -137,8 +167,8 @@ def test_filters_of_all_fields_of_a_query_count_together(
     with statements() as found:
         answer = api.post("/api/graphql/", {"query": text, "variables": {"n": values}}, status=400)
     assert [error["message"] for error in answer["errors"]] == [refusal]
-    assert most_likes(found) <= MAX_TERMS
-    few = {"query": text, "variables": {"n": values[: MAX_TERMS // 3]}}
+    assert most_likes(found) <= MOST
+    few = {"query": text, "variables": {"n": values[: MOST // 3]}}
     assert "errors" not in api.post("/api/graphql/", few, status=200)
 
 

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.auth.configuration_version import configuration_changed
-from netinv_core.read.lookups import MAX_TERMS
+from netinv_core.settings import OWN
 from netinv_extras.dynamic_groups.models import MAX_DEPTH, MAX_DESCENDANTS
 from netinv_extras.dynamic_groups.terms import TOGETHER, TOO_MANY
 from netinv_extras.dynamic_groups.web.tab import MAX_STATEMENTS
@@ -19,6 +19,7 @@ from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
 
 GROUPS, MEMBERSHIPS, SITES = "/api/extras/dynamic-groups/", "/api/extras/dynamic-group-memberships/", "/api/dcim/sites/"
+MAX_TERMS = OWN["max_compared_values"][1]
 MANY = [f"zz{n}" for n in range(MAX_TERMS + 1)]
 
 
@@ -368,7 +369,7 @@ def test_groups_that_compare_too_many_values_are_not_evaluated(
     with statements() as found:
         for one in (stored, parent):
             answer = api.get(f"{one['url']}members/", status=400)
-            assert answer == {"filter": [TOO_MANY.format(name=one["name"])]}
+            assert answer == {"filter": [TOO_MANY.format(name=one["name"], most=MAX_TERMS)]}
         page = browser.get(f"/dcim/sites/{site['id']}/dynamic-groups/")
     assert all(one["name"] in page.html.main.text for one in (few, other, met))
     assert stored["name"] not in page.html.main.text and "more groups of this content type were not checked" in page
@@ -385,7 +386,7 @@ def test_no_change_leads_a_group_above_the_values_that_it_may_compare(
     """A membership is refused, and a filter of a group within others; what is no longer stays possible."""
     half = MAX_TERMS // 2 + 1
     first, second = group({"name__ic": MANY[:half]}), group({"name__ic": MANY[:half]})
-    small, refused = group({"name__isw": [word]}), [TOGETHER.format(count=2 * half)]
+    small, refused = group({"name__isw": [word]}), [TOGETHER.format(count=2 * half, most=MAX_TERMS)]
     inner = of(("union", first), ("union", small))
     outer = of(("intersection", inner))
     for parent, child in ((inner, second), (outer, second)):
