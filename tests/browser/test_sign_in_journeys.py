@@ -79,6 +79,8 @@ def test_on_a_phone_the_menu_opens_and_rows_are_cards(new_page: Callable[..., An
     page = new_page(width=PHONE_WIDTH)
     page.goto("/dcim/devices/")
     assert page.locator("thead").is_hidden()
+    cards = page.locator(".list tbody tr")
+    assert max(card.bounding_box()["height"] for card in cards.all()[:20]) < 110  # values stand beside each other
     page.get_by_role("link", name="Menu").click()
     page.locator(".rail summary", has_text="Racks").click()
     page.locator(".rail").get_by_role("link", name="Racks", exact=True).click()
