@@ -181,22 +181,28 @@ def rebase(request: Request) -> dict[str, Any]:
     return lifecycle.conflicts_of(uow, decide(uow, row, choices))
 
 
-def decide(uow: UnitOfWork, row: Mapping[str, Any], choices: Sequence[Mapping[str, Any]]) -> Sequence[Proposal]:
-    """Carries choices out; returns the proposals that are left.
+def decide(uow: RequestUnitOfWork, row: Mapping[str, Any], choices: Sequence[Mapping[str, Any]]) -> Sequence[Proposal]:
+    """Carries choices out; returns the proposals that are left, with those that the user may not view.
 
     :raises Invalid: with the errors of each choice
     """
     proposed = proposals.load(uow, row["id"])
-    decided = _Decisions(uow, proposed, choices).decided()
+    offered = lifecycle.offered_proposals(uow, proposed)
+    left = {item.identity: item for item in _Decisions(uow, offered, choices).decided()}
+    dropped = {item.identity for item in offered} - left.keys()
+    decided = [left.get(item.identity, item) for item in proposed if item.identity not in dropped]
     proposals.replace(uow, row, proposed, decided)
     return decided
 
 
 class _Decisions:
-    """The proposals after the decisions of a rebase."""
+    """The proposals after the decisions of a rebase.
 
-    def __init__(self, uow: UnitOfWork, proposed: Sequence[Proposal], choices: Sequence[Mapping[str, Any]]) -> None:
-        self._known = {(item.endpoint.label, str(item.key)): item for item in proposed}
+    :param offered: those about which the user may decide; the others are unknown, like objects without a proposal
+    """
+
+    def __init__(self, uow: UnitOfWork, offered: Sequence[Proposal], choices: Sequence[Mapping[str, Any]]) -> None:
+        self._known = {(item.endpoint.label, str(item.key)): item for item in offered}
         self._choices = choices
         keys: dict[Endpoint, list[uuid.UUID]] = {}
         for choice in choices:

@@ -85,6 +85,18 @@ def visible_proposals(uow: RequestUnitOfWork, proposed: Sequence[Proposal]) -> l
     return [item for item in proposed if is_visible(item)]
 
 
+def offered_proposals(uow: RequestUnitOfWork, proposed: Sequence[Proposal]) -> list[Proposal]:
+    """Returns the proposals about which the user may decide: those that they may view, and those whose conflicts are
+    listed for them.
+    """
+    visible = {item.identity for item in visible_proposals(uow, proposed)}
+    if len(visible) == len(proposed):
+        return list(proposed)
+    listed = conflicts_of(uow, proposed)["objects"]
+    names = {(item["changed_object_type"], str(item["changed_object_id"])) for item in listed}
+    return [item for item in proposed if item.identity in visible or name_of(item) in names]
+
+
 def _visible_inside(
     uow: RequestUnitOfWork, proposed: Sequence[Proposal], asked: Sequence[Proposal]
 ) -> set[tuple[str, str]]:

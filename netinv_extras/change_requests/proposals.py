@@ -207,9 +207,15 @@ def add(
 def replace(
     uow: UnitOfWork, row: Mapping[str, Any], proposals: Sequence[Proposal], decided: Sequence[Proposal]
 ) -> None:
-    """Stores other states of proposals, and removes those that are not among the decided ones or change nothing."""
+    """Stores other states of proposals, and removes those that are not among the decided ones or whose other states
+    change nothing.
+    """
     former = {proposal.identity: proposal for proposal in proposals}
-    kept = [proposal for proposal in decided if proposal.action != UPDATE or changed_names(proposal)]
+    kept = [
+        proposal
+        for proposal in decided
+        if proposal is former[proposal.identity] or proposal.action != UPDATE or changed_names(proposal)
+    ]
     remaining = {proposal.identity for proposal in kept}
     new = [proposal for proposal in kept if proposal is not former[proposal.identity]]
     gone = [proposal.id for identity, proposal in former.items() if identity not in remaining]
