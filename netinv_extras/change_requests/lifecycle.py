@@ -55,6 +55,7 @@ NOT_CLOSED = "Only a closed or reverted change request can be opened again; this
 NOT_MERGED = "Only a merged change request can be reverted; this one is {}."
 NOT_A_TIME = "Must be a date and time with an offset, such as 2026-11-30T22:00:00Z, or null."
 PAST = "Must be in the future."
+LIMITED = "The worker merges as the user, who may do more than this token: merge it at once, or sign in."
 NOT_SCHEDULED = "The change request is not to be merged at a time."
 NOT_KEPT = "The change records of the merge are not kept any more."
 # What follows from the undo of a change of the state: the event, and the state.
@@ -235,6 +236,7 @@ def schedule(uow: UnitOfWork, key: uuid.UUID, body: Mapping[str, Any]) -> None:
 
     :raises Conflict: for one that is not open, or empty, or has no time that could be taken back
     :raises Invalid: for anything but a time in the future
+    :raises Denied: for a token that may do less than its user, as whom the worker merges
     """
     row = row_of(uow, key, "change")
     check_open(row)
@@ -248,6 +250,8 @@ def schedule(uow: UnitOfWork, key: uuid.UUID, body: Mapping[str, Any]) -> None:
         raise Conflict(EMPTY)
     if uow.identity.user_id is None:
         raise Denied()
+    if uow.identity.limited:
+        raise Denied(LIMITED)
     review.record(uow, row, SCHEDULE, merge_at=at, merger_id=uow.identity.user_id)
     notify_worker(uow, MERGE_DUE, at=at)
 

@@ -69,8 +69,10 @@ class JobBackground:
     """
 
     def start(self, uow: UnitOfWork, task: BackgroundTask, arguments: Arguments) -> str | None:
-        """Asks for a run; ``None`` when the job is not installed yet, and in a change request."""
-        if uow.aside:
+        """Asks for a run; ``None`` when the job is not installed yet, in a change request, and for a token that may do
+        less than its user, as whom the run would act.
+        """
+        if uow.aside or uow.identity.limited:
             return None
         is_job = (_jobs.c.module_name == RunTask.__module__, _jobs.c.job_class_name == RunTask.__name__)
         job = uow.execute(sa.select(_jobs).where(*is_job, _jobs.c.installed)).mappings().first()
