@@ -22,6 +22,7 @@ from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.write import delete
+from netinv_extras.jobs import input as job_input
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
@@ -117,11 +118,15 @@ def deny(request: Request) -> Response:
 
 @documented(job_results.LABEL, status=200)
 def dry_run(request: Request) -> dict[str, Any]:
-    """Runs the job of a schedule immediately as the current user, without committing."""
+    """Runs the job of a schedule immediately as the current user, without committing.
+
+    :raises Denied: if the user may not run it, or not view the objects that it is about
+    """
     uow, schedule = _open_schedule(request, "view")
     jobs = uow.registry[job_models.LABEL]
-    row, _ = runnable(uow, jobs, schedule["job_model_id"])
+    row, job_class = runnable(uow, jobs, schedule["job_model_id"])
     data = schedule["kwargs"]["data"]
+    job_input.check_visible(uow, job_class.job, data)
     result = job_results.row(uow.registry, row, uow.identity.user_id, data, commit=False, at=uow.now)
     job_results.enqueue(uow, [result])
     key: uuid.UUID = result["id"]

@@ -40,6 +40,7 @@ from netinv_extras.jobs.job_log import FAILURE, GROUPING, INFO, LogEntry
 from netinv_extras.jobs.models import class_of
 from netinv_extras.jobs.results import COMPLETED, ERRORED, FAILED, RUNNING, JobLogEntry, JobResult
 from netinv_extras.jobs.run_views import NOT_ENABLED, NOT_INSTALLED
+from netinv_extras.jobs.schedules import ScheduledJob
 
 log = logging.getLogger(__name__)
 _result, _entry = table_of(JobResult), table_of(JobLogEntry)
@@ -47,6 +48,7 @@ REVERTED = "Database changes have been reverted automatically."
 REVERTED_FOR_ERROR = "Database changes have been reverted due to error."
 ADDED = "{} added to the change request {}."
 MOMENT = 0.01  # seconds until the soft time limit is tried again while a message is being sent
+NOT_APPROVED = "The job requires approval by now, which this run does not have. Ask for it anew."
 OWNER_MISSING = "Whoever asked for this job has no active account any more, or may not run it."
 
 
@@ -93,6 +95,13 @@ class _Prepared:
     soft_time_limit: float
     time_limit: float
     proposed_in: uuid.UUID | None
+
+
+def _is_approved(uow: UnitOfWork, schedule_id: uuid.UUID | None) -> bool:
+    """True for runs of a schedule that somebody has approved."""
+    table = table_of(ScheduledJob)
+    is_approved = sa.select(table.c.id).where(table.c.id == schedule_id, table.c.approved_at.is_not(None))
+    return uow.execute(is_approved).first() is not None
 
 
 class JobRun:
@@ -148,11 +157,13 @@ class JobRun:
         aside = arguments.get("proposed_in")
         try:
             uow.identity = identity.by_id(uow, row["user_id"])
-            later = row["schedule_id"] is not None or aside is not None
-            if later and job["id"] not in listing.rows(uow, endpoint, [job["id"]], "run"):
+            if not system and job["id"] not in listing.rows(uow, endpoint, [job["id"]], "run"):
                 raise _NotRunnable(OWNER_MISSING)
         except (LookupError, Denied):
             raise _NotRunnable(OWNER_MISSING) from None
+        is_trial = row["schedule_id"] is None and not arguments["commit"]
+        if job["approval_required"] and not (system or is_trial or _is_approved(uow, row["schedule_id"])):
+            raise _NotRunnable(NOT_APPROVED)
         own = system or aside is not None  # permissions
         return _Prepared(
             job_class.job,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.errors import Invalid, error_text
+from netinv_core.errors import Denied, Invalid, error_text
 from netinv_core.models.columns import SET_NULL, ForeignKeyInfo
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
@@ -21,6 +21,7 @@ from netinv_core.write.schema import storage_error
 from netinv_extras.jobs.api import Job, JobButtonReceiver
 from netinv_extras.jobs.variables import NO_CHOICE, FileVar, ObjectVar, Variable
 
+HIDDEN = "It is about an object that does not exist any more, or that you may not view."
 UNKNOWN = "Job data contained an unknown property"
 
 
@@ -52,17 +53,38 @@ def read(uow: UnitOfWork, job: type[Job], data: Any) -> dict[str, Any]:
     return values
 
 
+def check_visible(uow: UnitOfWork, job: type[Job], stored: Mapping[str, Any]) -> None:
+    """Checks that the user may view the objects of stored values, for a run of what another user has asked for.
+
+    :raises Denied: if not, and if one of them is gone
+    """
+    variables = job.variables()
+    values = {name: variable.load(stored.get(name)) for name, variable in variables.items()}
+    for _, variable, ids in _object_values(variables, values):
+        target = uow.registry.get(variable.model)
+        keys = [] if target is None else [target.parse_key(key) for key in ids]
+        if target is None or set(keys) - _seen(uow, target, keys):
+            raise Denied(HIDDEN)
+    if issubclass(job, JobButtonReceiver) and _check_object(uow, values):
+        raise Denied(HIDDEN)
+
+
 def _check_object(uow: UnitOfWork, values: Mapping[str, Any]) -> dict[str, list[str]]:
     """Returns an error unless the user may view the object of a job button receiver."""
     endpoint = uow.registry.get(values["object_model_name"])
     if endpoint is None:
         return {"object_model_name": [f"There is no content type {values['object_model_name'][:100]}."]}
     key = endpoint.parse_key(values["object_pk"])
-    table = endpoint.table
-    seen = sa.select(table.c.id).where(table.c.id == key, *permissions.visible(uow, endpoint, table))
-    if key is None or uow.execute(seen).first() is None:
+    if key is None or not _seen(uow, endpoint, [key]):
         return {"object_pk": [NO_CHOICE.format(values["object_pk"][:100])]}
     return {}
+
+
+def _seen(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], within: Sequence[Any] = ()) -> set[Any]:
+    """The ids of the objects that there are, that the user may view, and that meet further conditions."""
+    table = endpoint.table
+    limits = [*within, *permissions.visible(uow, endpoint, table)]
+    return set(uow.execute(sa.select(table.c.id).where(table.c.id.in_(keys), *limits)).scalars())
 
 
 def _object_values(
@@ -121,14 +143,8 @@ def _allowed_ids(uow: UnitOfWork, target: Endpoint, parameters: Mapping[str, lis
 
     The parameters are applied as the system user: the author of the job can refer to objects that the user cannot view.
     """
-    table = target.table
-    conditions = [
-        *listing.conditions_of(uow.as_system(), target, table, list(parameters.items()), "view"),
-        *permissions.visible(uow, target, table),
-    ]
-    if not conditions:
-        return set(ids)
-    return set(uow.execute(sa.select(table.c.id).where(table.c.id.in_(ids), *conditions)).scalars())
+    conditions = listing.conditions_of(uow.as_system(), target, target.table, list(parameters.items()), "view")
+    return _seen(uow, target, ids, conditions)
 
 
 def without_files(job: type[Job], values: Mapping[str, Any]) -> dict[str, Any]:

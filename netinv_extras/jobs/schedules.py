@@ -40,6 +40,7 @@ INTERVALS = Choices.of(
     (CUSTOM, "Recurring custom"),
 )
 NO_OWNER = "The account that asked for it was deleted, or is not active."
+NOT_APPROVED = "Its job requires approval by now, for which it was never given. Ask for it anew."
 NO_JOB = "Its job was deleted, is not installed, or is not enabled."
 TASK = "nautobot.extras.jobs.scheduled_job_handler"  # value that API clients expect
 
@@ -139,7 +140,14 @@ def obstacle(table: Any) -> Any:
     has_owner = sa.exists().where(_users.c.id == table.c.user_id, _users.c.is_active).correlate(table)
     is_job = (_jobs.c.id == table.c.job_model_id, _jobs.c.enabled, _jobs.c.installed)
     has_job = sa.exists().where(*is_job).correlate(table)
-    reasons = (is_over, sa.null()), (sa.not_(has_owner), NO_OWNER), (sa.not_(has_job), NO_JOB)
+    lacks_approval = sa.and_(sa.not_(table.c.approval_required), table.c.approved_at.is_(None))
+    needs_it = sa.exists().where(*is_job, _jobs.c.approval_required).correlate(table)
+    reasons = (
+        (is_over, sa.null()),
+        (sa.not_(has_owner), NO_OWNER),
+        (sa.not_(has_job), NO_JOB),
+        (sa.and_(lacks_approval, needs_it), NOT_APPROVED),
+    )
     return sa.case(*reasons, else_=sa.null())
 
 
