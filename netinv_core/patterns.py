@@ -125,7 +125,7 @@ def check(pattern: str) -> None:
 
 def terms(pattern: str) -> int:
     """The number of values for which a pattern counts, by its length."""
-    return 1 + len(pattern) // TERM_LENGTH
+    return 1 + min(len(pattern), MAX_LENGTH) // TERM_LENGTH
 
 
 def _nested(parsed: Any) -> int:
