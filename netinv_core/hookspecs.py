@@ -105,6 +105,13 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookspec
+def netinv_written_rules(registry: Registry) -> Iterable[Any]:
+    """Functions ``(uow, endpoint, drafts)`` that judge the objects of any resource after their rows are written, and
+    reject drafts; see :mod:`netinv_core.write.written_rules`.
+    """
+
+
+@hookspec
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Rows that are deleted with an object of any model (:class:`netinv_core.write.delete.GenericCascade`)."""
 

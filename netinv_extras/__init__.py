@@ -33,6 +33,7 @@ FEATURES = (
     "secrets",
     "image_attachments",
     "dynamic_groups",
+    "validation_rules",
 )
 
 app = App(

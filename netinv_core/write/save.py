@@ -1,7 +1,8 @@
 """Create and update of objects, always as a batch.
 
 Steps: parse, references, slugs, field-level uniqueness, rules, model-level uniqueness, INSERT or UPDATE, associations,
-after_save functions, rules of those that refer, permission check, read back, change records. See docs/concepts.md.
+after_save functions, rules of those that refer, rules of packages about what is written, permission check, read back,
+change records. See docs/concepts.md.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from netinv_core.write import (
     slugs,
     trees,
     uniqueness,
+    written_rules,
 )
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_update import bulk_update
@@ -330,6 +332,7 @@ def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representat
             _follow_up(uow, batch)
     for batch in batches:
         referring_rules.check(uow, batch.endpoint, batch.drafts)
+        written_rules.check(uow, batch.endpoint, batch.drafts)
         _raise_errors(batch)
     if side_effects.pending:
         referring_rules.check_followers(uow, side_effects.pending, batches[0].drafts)

@@ -12,12 +12,12 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid, error_text
-from netinv_core.http import query_parameters, views
+from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.read import listing
 from netinv_core.read.lookups import any_of, max_terms, negated
 from netinv_core.types import Endpoint, UnitOfWork
-from netinv_extras import saved_filters
+from netinv_extras import object_pages, saved_filters
 from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, DynamicGroup, Groups, groups_of
 from netinv_extras.dynamic_groups.terms import TOO_MANY, terms_of
 
@@ -75,28 +75,16 @@ def _is_visible(uow: UnitOfWork, key: Any) -> bool:
     return key in permissions.visible_ids(uow, uow.registry.of_model(DynamicGroup), [key])
 
 
-_STRINGS: query_parameters.Schema = {"type": "array", "items": {"type": "string"}}
-_QUERY = [
-    query_parameters.query("brief", {"type": "boolean"}, "Members in their nested form."),
-    query_parameters.query("include", _STRINGS, "Adds fields that are left out by default."),
-    query_parameters.query("exclude", _STRINGS, "Leaves out fields that are costly to compute."),
-    query_parameters.query("fields", {"type": "string"}, "Names of members to show, separated by commas."),
-    query_parameters.query("ordering", {"type": "string"}, "Names to order by, as in the list of the members."),
-    *query_parameters.PAGING,
-]
 _MEMBER = {"type": "object", "description": "An object of the group's content type."}
 
 
-@documented(_MEMBER, form="page", query=_QUERY)
+@documented(_MEMBER, form="page", query=object_pages.QUERY)
 def members(request: Request) -> dict[str, Any]:
     """Lists the members of a group that the user may view, with the query parameters of their list."""
     uow, key = request.uow, views.key_of(request)
     listing.detail(uow, request.context.endpoint, key, shape="nested")
     member_endpoint, condition = condition_of(uow, key)
-    conditions = [] if condition is None else [condition]
-    costly = member_endpoint.costly | views.counters_of(member_endpoint)
-    parameters = views.parameters_of(uow, member_endpoint)
-    return views.list_page(request, member_endpoint, parameters, conditions, costly)
+    return object_pages.page(request, member_endpoint, [] if condition is None else [condition])
 
 
 def includeme(config: Any) -> None:

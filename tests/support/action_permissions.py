@@ -15,6 +15,7 @@ NEEDS = {
     "*/paths GET": "view",
     "racks/elevation GET": "view",
     "dynamic-groups/members GET": "view",
+    "validation-rules/violations GET": "view",
     "git-repositories/sync GET": "view",
     "git-repositories/sync POST": "change",
     "graphql-queries/run POST": "add",

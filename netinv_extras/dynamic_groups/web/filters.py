@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from netinv_core import fields
 from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.content_types import has_pages
-from netinv_extras.saved_filters import value_text
+from netinv_extras.web import filter_control
 from netinv_web.extensions import Action
-from netinv_web.forms.control_values import parse_json, pretty_json
 from netinv_web.forms.controls import Control
-from netinv_web.lists import filter_text
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.lists.selection import QUERY
 from netinv_web.paths import object_path, page_path
@@ -28,48 +25,7 @@ HELP = (
 
 def control(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
     """The control of a group's filter: its text, or JSON."""
-    return Control(
-        field.name,
-        "Filter",
-        "textarea",
-        help=HELP,
-        field=field,
-        attributes={"class": "mono", "spellcheck": "false"},
-        read=_read,
-        show=lambda value: [text_of(value)],
-        owns_errors=True,
-    )
-
-
-def text_of(value: Any) -> str:
-    """A filter as text; as JSON when it cannot be written as text. Text stays as it is."""
-    if isinstance(value, str):
-        return value
-    parameters = _parameters_of(value)
-    text = filter_text.written(parameters or [])
-    is_exact = parameters is not None and dict(filter_text.parse(text)) == dict(parameters)
-    return text if is_exact and not text.startswith("{") else pretty_json(value)
-
-
-def _read(texts: Sequence[Any]) -> Any:
-    """The filter that a text stands for: what begins with a brace is JSON.
-
-    :raises colander.Invalid: for text that is not JSON
-    """
-    text = fields.last_text(texts).strip() if texts else ""
-    return parse_json(text) if text.startswith("{") else dict(filter_text.parse(text))
-
-
-def _parameters_of(value: Any) -> list[tuple[str, list[str]]] | None:
-    """A filter as query parameters; ``None`` for one that is not valid."""
-    try:
-        return [
-            (name, [value_text(item) for item in (items if isinstance(items, list) else [items])])
-            for name, items in value.items()
-            if items is not None
-        ]
-    except (AttributeError, ValueError):
-        return None
+    return filter_control.control(field, "Filter", HELP, owns_errors=True)
 
 
 def actions_of(endpoint: Endpoint) -> list[Action]:
@@ -85,13 +41,13 @@ def actions_of(endpoint: Endpoint) -> list[Action]:
 def _has_list(endpoint: Endpoint) -> Any:
     def applies(group: Mapping[str, Any]) -> bool:
         is_installed = group["content_type"] in endpoint.registry.endpoints
-        return is_installed and not group.get("children") and _parameters_of(group["filter"]) is not None
+        return is_installed and not group.get("children") and filter_control.parameters_of(group["filter"]) is not None
 
     return applies
 
 
 def _list_path(endpoint: Endpoint, group: Mapping[str, Any]) -> str:
-    parameters = [*(_parameters_of(group["filter"]) or ()), (GROUP, [str(group["id"])])]
+    parameters = [*(filter_control.parameters_of(group["filter"]) or ()), (GROUP, [str(group["id"])])]
     return f"{page_path(endpoint.registry[group['content_type']])}?{urlencode(parameters, doseq=True)}"
 
 
@@ -99,12 +55,12 @@ def _saving(endpoint: Endpoint) -> list[Action]:
     groups = endpoint.registry[LABEL]
 
     def new(listed: Endpoint, query: ListQuery) -> str:
-        preset = {"content_type": listed.label, "filter": text_of(dict(query.filters))}
+        preset = {"content_type": listed.label, "filter": filter_control.text_of(dict(query.filters))}
         return f"{page_path(groups)}add/?{urlencode(preset)}"
 
     def former(listed: Endpoint, query: ListQuery) -> str:
         key = groups.parse_key(query.values(GROUP)[-1])
-        return f"{object_path(groups, key)}edit/?{urlencode({'filter': text_of(dict(query.filters))})}"
+        return f"{object_path(groups, key)}edit/?{urlencode({'filter': filter_control.text_of(dict(query.filters))})}"
 
     def has_group(query: ListQuery) -> bool:
         return any(groups.parse_key(key) is not None for key in query.values(GROUP)[-1:])

@@ -1,0 +1,53 @@
+"""Feature ``validation_rules``: what objects must be, written as filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy.engine import Engine
+
+from netinv_core.app import Feature
+from netinv_core.findings import Finding
+from netinv_core.hookspecs import hookimpl
+from netinv_core.presentation import MenuSection
+from netinv_core.types import Endpoint, Registry
+from netinv_extras.validation_rules import judging, models
+
+feature = Feature(
+    "validation_rules",
+    "Validation rules",
+    [models.validation_rules],
+    includes=["netinv_extras.validation_rules.violations"],
+    menu=[MenuSection("Customization", ["validation-rules"], icon="adjustments-horizontal", position=715)],
+)
+
+
+@hookimpl
+def netinv_written_rules(registry: Registry) -> Iterable[Any]:
+    """The judgement of written objects."""
+    return [judging.judge]
+
+
+@hookimpl
+def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
+    """Rules that their content types do not know any more, which refuse nothing."""
+    from netinv_extras.validation_rules import checks
+
+    return checks.findings(engine, registry)
+
+
+@hookimpl
+def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The objects that break a rule."""
+    from netinv_extras.validation_rules.web import tab
+
+    return [tab.TAB] if endpoint.label == models.LABEL else []
+
+
+@hookimpl
+def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
+    """The controls of the filters and fields of a rule."""
+    from netinv_extras.validation_rules.web import controls
+
+    return controls.CONTROLS

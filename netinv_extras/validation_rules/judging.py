@@ -1,0 +1,203 @@
+"""Judging of written objects by validation rules, within the transaction of the write.
+
+The rows of a batch are asked which rules they break in one statement, whatever their number and that of the rules; in
+a second one for rules of unique fields, after their rows are locked, so that two requests do not both find nothing.
+Only rules are judged whose fields a write touches.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.db.engine import in_parameter
+from netinv_core.errors import Invalid
+from netinv_core.models.base import table_of
+from netinv_core.read import lookups
+from netinv_core.write.draft import ALL
+from netinv_extras.validation_rules import conditions
+from netinv_extras.validation_rules.models import CONDITIONS, NOT_A_COLUMN, ValidationRule, column_of
+
+if TYPE_CHECKING:
+    from netinv_core.types import Draft, Endpoint, UnitOfWork
+
+RULES = "validation rules"
+REQUIRED = "It does not match what is required: {}."
+NOT_UNIQUE = "Another object has the same {}."
+_table = table_of(ValidationRule)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class JudgedRule:
+    """A rule of an endpoint, with the field that its message is shown at.
+
+    ``applies`` is the condition that the rule is about an object, ``broken`` that this breaks it. ``reads`` are the
+    fields on which that depends, ``None`` for any.
+    """
+
+    key: Any
+    name: str
+    message: str
+    shown_at: str
+    unique: tuple[str, ...]
+    applies: Any
+    broken: Any
+    reads: frozenset[str] | None
+
+    @property
+    def text(self) -> str:
+        """What a refused write is told."""
+        return f"{self.message} (validation rule “{self.name}”)"
+
+
+@dataclasses.dataclass(frozen=True)
+class Judgement:
+    """The rules of an endpoint, with the SELECTs of ids and flags of the rules that objects break."""
+
+    required: Sequence[JudgedRule]
+    unique: Sequence[JudgedRule]
+    select_required: Any
+    select_unique: Any
+
+
+def rows_of(uow: UnitOfWork) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """The enabled rules as stored, by the label of their content type; cached with the configuration."""
+
+    def load(uow: UnitOfWork) -> dict[str, list[dict[str, Any]]]:
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in uow.execute(sa.select(_table).where(_table.c.enabled).order_by(_table.c.name)).mappings():
+            found.setdefault(row["content_type"], []).append(dict(row))
+        return found
+
+    rows: Mapping[str, Sequence[Mapping[str, Any]]] = uow.cached_config(RULES, load)
+    return rows
+
+
+def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> JudgedRule:
+    """A stored rule with its condition.
+
+    :raises Invalid: for one that its content type does not know any more
+    """
+    unique = tuple(row["unique_together"] or ())
+    applies = conditions.condition(uow, endpoint, row["applies_to"])
+    read = [conditions.fields_read(uow, endpoint, row[name]) for name in CONDITIONS]
+    asked = frozenset(unique) if unique else read[-1]
+    if unique:
+        broken = sa.and_(applies, _is_double(endpoint, unique, applies))
+        default = NOT_UNIQUE.format(", ".join(unique))
+    else:
+        broken = sa.and_(applies, lookups.negated(conditions.condition(uow, endpoint, row["requires"])))
+        default = REQUIRED.format(", ".join(sorted(row["requires"] or ())))
+    return JudgedRule(
+        row["id"],
+        row["name"],
+        row["message"] or default,
+        row["field_name"] or _field_of(endpoint, unique or sorted(asked or ())),
+        unique,
+        applies,
+        broken,
+        None if None in read else frozenset(unique).union(*filter(None, read)),
+    )
+
+
+def _field_of(endpoint: Endpoint, names: Sequence[str]) -> str:
+    """The field that a refusal is shown at: the first of those that the rule asks for."""
+    named = [name.removesuffix("_id") for name in names[:1]]
+    return named[0] if named and named[0] in endpoint.writable else ALL
+
+
+def _same_values(endpoint: Endpoint, other: Any, names: Sequence[str]) -> list[Any]:
+    """The conditions that an object has the same values as another one, a row of the alias ``other`` of the table.
+
+    Null and blank texts are no values.
+
+    :raises Invalid: for a field that its content type does not have any more
+    """
+    found: list[Any] = []
+    for name in names:
+        column, other_column = (column_of(endpoint, table, name) for table in (endpoint.table, other))
+        if column is None:
+            raise Invalid.field("unique_together", NOT_A_COLUMN.format(name))
+        found.append(column == other_column)
+        if lookups.python_type(column) is str:
+            found.append(column != "")
+    return found
+
+
+def _is_double(endpoint: Endpoint, names: Sequence[str], applies: Any) -> Any:
+    """The condition that another object that the rule is about has the same values."""
+    table = endpoint.table
+    other = table.alias()
+    meant = sa.select(table.c.id).where(applies).correlate(None)
+    same = _same_values(endpoint, other, names)
+    return sa.exists().where(other.c.id != table.c.id, *same, other.c.id.in_(meant)).correlate(table)
+
+
+def _judgement(uow: UnitOfWork, endpoint: Endpoint) -> Judgement:
+    """The judgement of an endpoint, without rules whose conditions are not valid any more."""
+
+    def load(uow: UnitOfWork) -> Judgement:
+        rules = []
+        for row in rows_of(uow).get(endpoint.label, ()):
+            try:
+                rules.append(rule_of(uow, endpoint, row))
+            except Invalid:  # netinv check and the page of the rule name it
+                continue
+        required, unique = [r for r in rules if not r.unique], [r for r in rules if r.unique]
+        return Judgement(required, unique, _select_flags(endpoint, required), _select_doubles(endpoint, unique))
+
+    judgement: Judgement = uow.cached_config((RULES, endpoint.label), load)
+    return judgement
+
+
+def _select_doubles(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
+    """SELECT of the ids of objects of a parameter with the number of a rule that they break: a join for each rule."""
+    if not rules:
+        return None
+    table = endpoint.table
+    batch = sa.select(table.c.id).where(in_parameter(endpoint.registry.dialect, table.c.id)).cte("batch")
+    parts = []
+    for number, rule in enumerate(rules):
+        other = table.alias()
+        same = _same_values(endpoint, other, rule.unique)
+        meant = sa.select(table.c.id).where(rule.applies).correlate(None)
+        joined = table.join(other, sa.and_(other.c.id != table.c.id, *same))
+        part = sa.select(table.c.id, sa.literal_column(str(number)).label("rule")).select_from(joined)
+        in_batch = table.c.id.in_(sa.select(batch.c.id))
+        parts.append(part.where(in_batch, rule.applies, other.c.id.in_(meant)).distinct())
+    return sa.union_all(*parts)
+
+
+def _select_flags(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
+    """SELECT of the ids of objects of a parameter that break a rule, with a flag for each of the rules."""
+    flags = [sa.case((rule.broken, 1), else_=0).label(f"rule_{number}") for number, rule in enumerate(rules)]
+    is_meant = in_parameter(endpoint.registry.dialect, endpoint.table.c.id)
+    return sa.select(endpoint.table.c.id, *flags).where(is_meant)
+
+
+def judge(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Rejects written objects that break a rule which reads what the write touches."""
+    if endpoint.label not in rows_of(uow):
+        return
+    judgement = _judgement(uow, endpoint)
+    touched = [rule for rule in judgement.unique if any(conditions.touches(draft, rule.reads) for draft in drafts)]
+    if touched:
+        keys = [rule.key for rule in touched]
+        uow.execute(sa.select(_table.c.id).where(_table.c.id.in_(keys)).order_by(_table.c.id).with_for_update())
+        found = uow.execute(judgement.select_unique, {"keys": [draft.id for draft in drafts]}).tuples()
+        _reject(drafts, ((key, judgement.unique[number]) for key, number in found))
+    if any(conditions.touches(draft, rule.reads) for rule in judgement.required for draft in drafts):
+        rows = uow.execute(judgement.select_required, {"keys": [draft.id for draft in drafts]}).tuples()
+        flagged = ((key, zip(judgement.required, flags, strict=True)) for key, *flags in rows)
+        _reject(drafts, ((key, rule) for key, flags in flagged for rule, is_broken in flags if is_broken))
+
+
+def _reject(drafts: Sequence[Draft], broken: Iterable[tuple[Any, JudgedRule]]) -> None:
+    """Rejects the drafts that break a rule, of those that touch what it reads."""
+    by_id = {draft.id: draft for draft in drafts}
+    for key, rule in broken:
+        if conditions.touches(by_id[key], rule.reads):
+            by_id[key].reject(rule.shown_at, rule.text)

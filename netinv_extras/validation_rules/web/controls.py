@@ -1,0 +1,35 @@
+"""Controls of the form of validation rules: filters as text, names of fields in a line."""
+
+from __future__ import annotations
+
+from netinv_core.labels import label_of
+from netinv_core.types import Endpoint, Field, UnitOfWork
+from netinv_extras.validation_rules.models import LABEL
+from netinv_extras.web import filter_control
+from netinv_web.forms.controls import Control
+
+APPLIES_HELP = "As on lists: site:lisbon status:!planned name~core, or JSON. Blank for every object."
+REQUIRES_HELP = (
+    'As on lists, or JSON: {"name__re": "^[a-z]{3}-"}, {"asset_tag__isnull": false}, {"cf_owner__n": ""}. Fields '
+    'of related objects too: {"site__region__slug": "emea"}.'
+)
+UNIQUE_HELP = "Names of fields as the API has them, separated by commas: serial, or site, name."
+
+
+def _applies_to(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
+    return filter_control.control(field, "Applies to", APPLIES_HELP)
+
+
+def _requires(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
+    return filter_control.control(field, "Requires", REQUIRES_HELP)
+
+
+def _unique_together(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
+    return Control(field.name, label_of(field), "list", help=UNIQUE_HELP, field=field)
+
+
+CONTROLS = {
+    (LABEL, "applies_to"): _applies_to,
+    (LABEL, "requires"): _requires,
+    (LABEL, "unique_together"): _unique_together,
+}

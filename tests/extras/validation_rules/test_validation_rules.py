@@ -1,0 +1,264 @@
+"""Validation rules: what objects must match, by filters, is judged at every door within the transaction."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netinv_testing import Api, Service, Unique
+from netinv_web.testing import Browser
+
+RULES, SITES, DEVICES = "/api/extras/validation-rules/", "/api/dcim/sites/", "/api/dcim/devices/"
+ADDRESSES, PREFIXES = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/"
+Made = dict[str, Any]
+AddRule = Callable[..., Made]
+
+
+@pytest.fixture
+def word(unique: Unique) -> str:
+    """A word with which the names of one test's objects begin: its rules are about these alone."""
+    return unique()
+
+
+@pytest.fixture
+def add_rule(api: Api, unique: Unique, word: str) -> Iterator[AddRule]:
+    """``add_rule(label, requires, applies_to=None, **fields)`` makes a rule, which is deleted after the test."""
+    made: list[Made] = []
+
+    def add(label: str, requires: Any = None, applies_to: Any = None, **fields: Any) -> Made:
+        meant = {"name__isw": word} if applies_to is None else applies_to
+        body = {"name": unique(), "content_type": label, "applies_to": meant, "requires": requires, **fields}
+        made.append(api.post(RULES, body))
+        return made[-1]
+
+    yield add
+    for rule in made:
+        api.send("DELETE", rule["url"])
+
+
+def site(name: str, **fields: Any) -> Made:
+    return {"name": name, "status": "active", **fields}
+
+
+def test_objects_that_do_not_match_are_refused_with_the_name_of_the_rule(
+    api: Api, add_rule: AddRule, word: str
+) -> None:
+    rule = add_rule("dcim.site", {"name__re": "-[0-9]{2}$"}, message="Names end in a number.")
+    said = {"name": [f"Names end in a number. (validation rule “{rule['name']}”)"]}
+    assert api.post(SITES, site(f"{word}-x"), status=400) == said
+    assert api.post(SITES, [site(f"{word}-01"), site(f"{word}-x"), site("other")], status=400) == [{}, said, {}]
+    assert api.get(SITES, {"name__isw": word})["count"] == 0
+    made = api.post(SITES, site(f"{word}-01"))
+    assert api.patch(made["url"], {"name": f"{word}-y"}, status=400) == said
+    api.patch(made["url"], {"name": f"{word}-02"})
+
+
+def test_a_write_that_does_not_touch_what_a_rule_reads_is_not_refused_for_an_old_violation(
+    api: Api, add_rule: AddRule, word: str
+) -> None:
+    old = api.post(SITES, site(f"{word} old"))
+    add_rule("dcim.site", {"facility__ic": ["hall"]})
+    api.patch(old["url"], {"description": "still there"})
+    api.patch(old["url"], {"name": f"{word} new"}, status=400)  # by its name the rule is about it
+    assert "facility" in api.patch(old["url"], {"facility": "attic"}, status=400).popitem()[1][0]
+    api.patch(old["url"], {"facility": "hall 1"})
+
+
+def test_values_that_are_missing_and_fields_of_related_objects_are_conditions(
+    api: Api, make: Any, unique: Unique, add_rule: AddRule, word: str
+) -> None:
+    region, slug = make("/api/dcim/regions/"), f"owner_{unique()}".lower().replace("-", "_")
+    field = api.post(
+        "/api/extras/custom-fields/",
+        {"name": slug, "slug": slug, "label": slug, "type": "text", "content_types": ["dcim.site"]},
+    )
+    for requires, good, bad in (
+        ({f"cf_{slug}__n": ""}, {"custom_fields": {slug: "net"}}, {"custom_fields": {slug: None}}),
+        ({"asn__isnull": False}, {"asn": 64512}, {}),
+        ({"region__slug": region["slug"]}, {"region": region["id"]}, {}),
+        ({"facility__n": ""}, {"facility": "x"}, {"facility": ""}),
+        ({"region": [region["slug"]], "asn": 64513}, {"region": region["id"], "asn": 64513}, {"asn": 64513}),
+    ):
+        rule = add_rule("dcim.site", requires)
+        assert rule["name"] in str(api.post(SITES, site(f"{word} bad", **bad), status=400)), requires
+        made = api.post(SITES, site(f"{word} good", **good))
+        api.delete(made["url"])
+        api.patch(rule["url"], {"enabled": False})
+    api.delete(field["url"])
+
+
+def test_fields_that_are_unique_together_tell_equal_objects_apart(api: Api, add_rule: AddRule, word: str) -> None:
+    rule = add_rule("dcim.site", unique_together=["facility", "asn"])
+    first = api.post(SITES, site(f"{word} 1", facility="A", asn=1))
+    (said,) = api.post(SITES, site(f"{word} 2", facility="A", asn=1), status=400)["facility"]
+    assert rule["name"] in said and first["name"] not in said  # the user may not view it
+    api.post(SITES, [site(f"{word} 3", facility="A"), site(f"{word} 4", facility="A"), site("x", facility="A", asn=1)])
+    answer = api.post(
+        SITES, [site(f"{word} 5", facility="B", asn=1), site(f"{word} 6", facility="B", asn=1)], status=400
+    )
+    assert [list(one) for one in answer] == [["facility"], ["facility"]]
+    api.patch(first["url"], {"facility": "A"})
+    second = api.post(SITES, site(f"{word} 7", facility="C", asn=1))
+    api.patch(second["url"], {"facility": "A"}, status=400)
+    assert api.get(f"{rule['url']}violations/")["count"] == 0
+
+
+def by_form(_: Api, browser: Browser, old: Made, word: str) -> Any:
+    """*Save* of the form of a site."""
+    form = browser.get(f"/dcim/sites/{old['id']}/edit/").form()
+    form["name"] = f"{word} x"
+    return form.submit(status=422).html.main.text
+
+
+def by_plan(api: Api, _: Browser, old: Made, word: str) -> Any:
+    """A plan of a new site, carried out."""
+    return api.send("POST", "/api/extras/plans/", {"objects": {"dcim.site": [site(f"{word} x")]}, "apply": True}).text
+
+
+def by_change_request(api: Api, _: Browser, old: Made, word: str) -> Any:
+    """A site that a change request proposes."""
+    headers = {"X-Change-Request": api.post("/api/extras/change-requests/", {"title": word})["id"]}
+    return api.send("POST", SITES, site(f"{word} x"), headers=headers).text
+
+
+DOORS: dict[str, Callable[[Api, Browser, Made, str], Any]] = {
+    "PUT": lambda api, _, old, word: api.put(old["url"], site(f"{word} x"), status=400),
+    "a list": lambda api, _, old, word: api.patch(SITES, [{"id": old["id"], "name": f"{word} x"}], status=400),
+    "upsert": lambda api, _, old, word: api.send("PATCH", SITES, [site(f"{word} x")], query={"match": "name"}).text,
+    "plan": by_plan,
+    "change request": by_change_request,
+    "form": by_form,
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_rules_are_judged_at_every_door(api: Api, browser: Browser, add_rule: AddRule, word: str, door: str) -> None:
+    old = api.post(SITES, site(f"not {word}"))
+    rule = add_rule("dcim.site", {"name__ic": "core"})
+    assert rule["name"] in str(DOORS[door](api, browser, old, word)), door
+    assert api.get(SITES, {"name__isw": word})["count"] == 0
+
+
+def test_an_undo_and_an_allocation_are_judged(
+    api: Api, make: Any, unique: Unique, add_rule: AddRule, word: str
+) -> None:
+    made = api.post(SITES, site(f"{word} old"))
+    answer = api.send("PATCH", made["url"], {"name": f"{word} core"}, status=200)
+    add_rule("dcim.site", {"name__ic": "core"})
+    change = api.get("/api/extras/object-changes/", {"changed_object_id": made["id"], "action": "update"})["results"][0]
+    refused = api.send("POST", f"{change['url']}revert/", {})
+    assert refused.status_int in (400, 409) and "core" in refused.text, answer.text
+    prefix = api.post(PREFIXES, {"prefix": f"10.{uuid.uuid4().int % 200}.77.0/29", "status": "active"})
+    add_rule("ipam.ipaddress", {"dns_name__n": ""}, {"parent": [prefix["prefix"]]})
+    active = {"status": "active"}
+    assert "dns_name" in api.post(f"{prefix['url']}available-ips/", active, status=400)
+    api.post(f"{prefix['url']}available-ips/", active | {"dns_name": "a.example.net"})
+
+
+def test_violations_are_listed_before_a_rule_is_switched_on(
+    service: Service, api: Api, browser: Browser, add_rule: AddRule, word: str
+) -> None:
+    good, bad = (api.post(SITES, site(f"{word} {name}")) for name in ("core", "edge"))
+    rule = add_rule("dcim.site", {"name__ic": "core"}, enabled=False)
+    api.patch(good["url"], {"name": f"{word} other"})  # nothing is refused
+    path = f"{rule['url']}violations/"
+    assert [one["name"] for one in api.get(path, {"ordering": "name"})["results"]] == [f"{word} edge", f"{word} other"]
+    assert api.get(path, {"name__ie": bad["name"]})["count"] == 1
+    page = browser.get(f"/extras/validation-rules/{rule['id']}/violations/")
+    assert bad["name"] in page and f"{word} other" in page
+    reader = service.user(("view", "extras.validationrule"), ("view", "dcim.site", {"name": good["name"]})).api
+    assert reader.get(path)["count"] == 0
+
+
+def test_a_rule_whose_filter_is_gone_refuses_nothing_and_is_reported(
+    service: Service, api: Api, add_rule: AddRule, unique: Unique, word: str
+) -> None:
+    slug = f"gone_{unique()}".lower().replace("-", "_")
+    body = {"name": slug, "slug": slug, "label": slug, "type": "text", "content_types": ["dcim.site"]}
+    field = api.post("/api/extras/custom-fields/", body)
+    rule = add_rule("dcim.site", {f"cf_{slug}__n": ""})
+    api.post(SITES, site(f"{word} x"), status=400)
+    api.delete(field["url"])
+    api.post(SITES, site(f"{word} x"))
+    assert f"cf_{slug}__n" in str(api.get(f"{rule['url']}violations/", status=400))
+    from netinv_extras.validation_rules.checks import findings
+
+    (found,) = [one for one in findings(service.engine, service.registry) if rule["name"] in one.message]
+    assert found.level == "warning" and slug in found.message
+
+
+def test_the_number_of_statements_grows_neither_with_objects_nor_with_rules(
+    api: Api, add_rule: AddRule, statements: Any, word: str
+) -> None:
+    counted: dict[tuple[int, int], int] = {}
+    for rules in (1, 5):
+        for _ in range(rules):
+            add_rule("dcim.site", {"name__ic": word})
+            add_rule("dcim.site", unique_together=["name"])
+        for size in (1, 1, 6):
+            bodies = [site(f"{word} {rules} {size} {uuid.uuid4()}") for _ in range(size)]
+            with statements() as found:
+                api.post(SITES, bodies)
+            counted[rules, size] = len(found)
+    assert len({counted[1, 1], counted[1, 6], counted[5, 1], counted[5, 6]}) == 1, counted
+
+
+def documented_rules() -> list[tuple[str, Made]]:
+    """The rules in the table of the documentation: their content types, and their conditions."""
+    rows = re.findall(r"^\| [^|]* \| `([a-z.]+)` \| (.*) \|$", Path("docs/validation-rules.md").read_text(), re.M)
+    parts = [(label, re.findall(r"`([a-z_]+)` `([{\[].*?[}\]])`", text)) for label, text in rows]
+    return [(label, {name: json.loads(value) for name, value in found}) for label, found in parts]
+
+
+def test_the_documented_rules_are_accepted_and_find_violations(
+    api: Api, make: Any, unique: Unique, add_rule: AddRule
+) -> None:
+    field = {"name": "owner", "slug": "owner", "label": "Owner", "type": "text", "content_types": ["dcim.device"]}
+    role = {"name": "Access switch", "slug": "access-switch", "color": "ffffff"}
+    made = [api.post("/api/extras/custom-fields/", field), api.post("/api/dcim/device-roles/", role)]
+    found = documented_rules()
+    assert len(found) == 10
+    for label, conditions in found:
+        rule = add_rule(
+            label, conditions.pop("requires", None), conditions.pop("applies_to", {}), **conditions, enabled=False
+        )
+        assert api.get(f"{rule['url']}violations/", {"limit": 1})["results"] is not None
+        api.delete(rule["url"])
+    for one in made:
+        api.delete(one["url"])
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"requires": {"nothing": 1}}, "requires"),
+        ({"requires": {"name__re": "("}}, "requires"),
+        ({"requires": ["name"]}, "requires"),
+        ({"requires": "name"}, "requires"),
+        ({"requires": {"site__secret__x": 1}}, "requires"),
+        ({"requires": {"name__ic": ""}}, "requires"),
+        ({"requires": {"name__ic": [f"x{n}" for n in range(600)]}}, "requires"),
+        ({"requires": {"asn": "x"}}, "requires"),
+        ({"requires": {"region": ["no such region"]}}, "requires"),
+        ({}, "requires"),
+        ({"requires": {"name": ["x"]}, "unique_together": ["name"]}, "requires"),
+        ({"requires": {"name": ["x"]}, "applies_to": {"zz": 1}}, "applies_to"),
+        ({"requires": {"name": ["x"]}, "applies_to": []}, "applies_to"),
+        ({"unique_together": ["tags"]}, "unique_together"),
+        ({"unique_together": ["id"]}, "unique_together"),
+        ({"unique_together": [1]}, "unique_together"),
+        ({"unique_together": "name"}, "unique_together"),
+        ({"unique_together": ["name"] * 6}, "unique_together"),
+        ({"requires": {"name": ["x"]}, "field_name": "zz"}, "field_name"),
+        ({"requires": {"name": ["x"]}, "content_type": "zz.zz"}, "content_type"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused_by_field(api: Api, unique: Unique, body: Made, field: str) -> None:
+    answer = api.post(RULES, {"name": unique(), "content_type": "dcim.site"} | body, status=400)
+    assert field in answer, answer
