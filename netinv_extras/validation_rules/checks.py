@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 
 from sqlalchemy.engine import Engine
@@ -24,7 +25,7 @@ def findings(engine: Engine, registry: Registry) -> Iterable[Finding]:
         uow = UnitOfWork(registry, session, ANONYMOUS)
         for label, rows in judging.rows_of(uow).items():
             endpoint = registry.get(label)
-            for row in rows if endpoint is not None else ():
+            for row in filter(operator.itemgetter("enabled"), rows if endpoint is not None else ()):
                 count += 1
                 try:
                     judging.rule_of(uow, registry[label], row)

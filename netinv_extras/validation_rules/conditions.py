@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NOT_AN_OBJECT = 'An object of filters is required, such as {"name__isw": "core"}.'
 NO_EMPTY_VALUE = "Enter a value: this filter has none for objects without one."
+NOT_A_RULE = "A rule cannot refer to rules."
+VIOLATES = "violates"  # filter of the lists of content types that have rules
 FIELDS, COLUMN = "cf_", "custom_field_data"
 
 
@@ -39,6 +41,8 @@ def condition(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any] | No
     for name, value in (given or {}).items():
         match = find(name)
         try:
+            if name.partition("__")[0] == VIOLATES:
+                raise ValueError(NOT_A_RULE)
             if match is None:
                 conditions.append(_lookup(acting, endpoint, name, value))
             elif value in ("", [""]) and not match[0].blank:

@@ -11,8 +11,9 @@ from netinv_core.app import Feature
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Endpoint, Registry
-from netinv_extras.validation_rules import judging, models
+from netinv_core.read.filters import Filter
+from netinv_core.types import Endpoint, Registry, UnitOfWork
+from netinv_extras.validation_rules import judging, models, violations
 
 feature = Feature(
     "validation_rules",
@@ -27,6 +28,12 @@ feature = Feature(
 def netinv_written_rules(registry: Registry) -> Iterable[Any]:
     """The judgement of written objects."""
     return [judging.judge]
+
+
+@hookimpl
+def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Filter]:
+    """The filter ``violates`` of content types that have rules."""
+    return violations.filters_of(uow, endpoint)
 
 
 @hookimpl

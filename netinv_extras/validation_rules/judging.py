@@ -8,6 +8,7 @@ Only rules are judged whose fields a write touches.
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -64,11 +65,11 @@ class Judgement:
 
 
 def rows_of(uow: UnitOfWork) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """The enabled rules as stored, by the label of their content type; cached with the configuration."""
+    """The rules as stored, by the label of their content type; cached with the configuration."""
 
     def load(uow: UnitOfWork) -> dict[str, list[dict[str, Any]]]:
         found: dict[str, list[dict[str, Any]]] = {}
-        for row in uow.execute(sa.select(_table).where(_table.c.enabled).order_by(_table.c.name)).mappings():
+        for row in uow.execute(sa.select(_table).order_by(_table.c.name)).mappings():
             found.setdefault(row["content_type"], []).append(dict(row))
         return found
 
@@ -137,11 +138,11 @@ def _is_double(endpoint: Endpoint, names: Sequence[str], applies: Any) -> Any:
 
 
 def _judgement(uow: UnitOfWork, endpoint: Endpoint) -> Judgement:
-    """The judgement of an endpoint, without rules whose conditions are not valid any more."""
+    """The judgement of an endpoint by its enabled rules, without those whose conditions are not valid any more."""
 
     def load(uow: UnitOfWork) -> Judgement:
         rules = []
-        for row in rows_of(uow).get(endpoint.label, ()):
+        for row in filter(operator.itemgetter("enabled"), rows_of(uow).get(endpoint.label, ())):
             try:
                 rules.append(rule_of(uow, endpoint, row))
             except Invalid:  # netinv check and the page of the rule name it

@@ -7,33 +7,62 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, NotFound
+from netinv_core.auth import permissions
+from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http import views
 from netinv_core.http.actions import documented
-from netinv_core.models.base import table_of
 from netinv_core.read import listing
+from netinv_core.read.filters import Filter
+from netinv_core.read.lookups import any_of
+from netinv_core.read.name_lookup import invalid_choice
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras import object_pages
 from netinv_extras.validation_rules import judging
+from netinv_extras.validation_rules.conditions import VIOLATES
 from netinv_extras.validation_rules.models import NOT_INSTALLED, ValidationRule
 
+HELP = "Objects that break one of these validation rules, by name or id."
 OBJECT = {"type": "object", "description": "An object of the rule's content type."}
 
 
 def broken_by(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
-    """The endpoint of a rule's objects, and the condition that they break it; one statement.
+    """The endpoint of a rule's objects, and the condition that they break it. No statement, the rules being cached.
 
     :raises NotFound: for a rule that does not exist
     :raises Invalid: for one that its content type does not know any more
     """
-    table = table_of(ValidationRule)
-    row = uow.execute(sa.select(table).where(table.c.id == key)).mappings().first()
-    if row is None:
-        raise NotFound()
-    endpoint = uow.registry.get(row["content_type"])
-    if endpoint is None:
-        raise Invalid.field("content_type", NOT_INSTALLED.format(row["content_type"]))
-    return endpoint, judging.rule_of(uow, endpoint, row).broken
+    for label, rows in judging.rows_of(uow).items():
+        for row in rows:
+            if row["id"] == key:
+                endpoint = uow.registry.get(label)
+                if endpoint is None:
+                    raise Invalid.field("content_type", NOT_INSTALLED.format(label))
+                return endpoint, judging.rule_of(uow, endpoint, row).broken
+    raise NotFound()
+
+
+def filters_of(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
+    """The filter ``violates`` of an endpoint that has rules: objects that break one of these, by their names or ids."""
+    rows = judging.rows_of(uow).get(endpoint.label)
+    return {VIOLATES: Filter(VIOLATES, _violating, listed=("",), help=HELP)} if rows else {}
+
+
+def _violating(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
+    """The condition that objects break one of the rules that values name, of those that the user may view.
+
+    :raises ValueError: for another value, and for a rule that is not valid any more
+    """
+    rows = judging.rows_of(uow).get(endpoint.label, ())
+    seen = permissions.visible_ids(uow, uow.registry.of_model(ValidationRule), [row["id"] for row in rows])
+    named = {name: row["id"] for row in rows if row["id"] in seen for name in (row["name"], str(row["id"]))}
+    if unknown := [value for value in values if value not in named]:
+        raise invalid_choice(VIOLATES, unknown[0])
+    try:
+        broken = any_of([broken_by(uow, named[value])[1] for value in values])
+    except Invalid as error:
+        raise ValueError(error_text(error.body)) from None
+    found = sa.select(endpoint.table.c.id).where(broken).correlate(None)
+    return broken if table is endpoint.table else table.c.id.in_(found)
 
 
 @documented(OBJECT, form="page", query=object_pages.QUERY)

@@ -176,6 +176,27 @@ def test_violations_are_listed_before_a_rule_is_switched_on(
     assert reader.get(path)["count"] == 0
 
 
+def test_lists_are_filtered_by_the_rules_that_objects_break(
+    service: Service, api: Api, browser: Browser, add_rule: AddRule, word: str
+) -> None:
+    bad = [api.post(SITES, site(f"{word} {name}"))["name"] for name in "ab"]
+    api.post(SITES, site(f"{word} core"))
+    first = add_rule("dcim.site", {"name__ic": "core"}, enabled=False)
+    second = add_rule("dcim.site", {"facility__n": ""}, {"name__isw": word, "name__iew": "core"}, enabled=False)
+    for value in (first["name"], first["id"]):
+        found = api.get(SITES, {"violates": value, "ordering": "name"})["results"]
+        assert [one["name"] for one in found] == bad
+    assert api.get(SITES, {"violates": [first["name"], second["name"]]})["count"] == 3
+    assert api.get(SITES, {"violates": first["name"], "name__iew": "b"})["count"] == 1
+    assert bad[0] in browser.get(f"/dcim/sites/?violates={first['id']}").html.main.text
+    assert list(api.get(SITES, {"violates": "no such rule"}, status=400)) == ["violates"]
+    assert list(api.get("/api/dcim/regions/", {"violates": first["name"]}, status=400)) == ["violates"]
+    blind = service.user(("view", "dcim.site")).api  # to whom the rule does not exist
+    assert list(blind.get(SITES, {"violates": first["name"]}, status=400)) == ["violates"]
+    body = {"name": word, "content_type": "dcim.site", "requires": {"violates": [first["name"]]}}
+    assert "cannot refer to rules" in str(api.post(RULES, body, status=400))
+
+
 def test_a_rule_whose_filter_is_gone_refuses_nothing_and_is_reported(
     service: Service, api: Api, add_rule: AddRule, unique: Unique, word: str
 ) -> None:
