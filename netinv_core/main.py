@@ -28,8 +28,9 @@ from netinv_core.http import list_formats
 from netinv_core.http.framing import close_ambiguous_connections
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_class import keep_request_class
-from netinv_core.package_views import check_routes, commit_errors_of, include_packages
-from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
+from netinv_core.package_faults import errors_of_plugins
+from netinv_core.package_views import add_packages
+from netinv_core.packages import FailedPackage, Packages, apps_of, discover, served
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.telemetry import log_settings
@@ -67,11 +68,7 @@ def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages |
     :raises ValueError: when two packages claim one path
     """
     packages = packages or discover(settings.get("plugins_dir", ""))
-    while True:
-        try:
-            return _registry(dialect, settings, packages)
-        except PackageError as error:
-            packages = quarantine(packages, error)
+    return served(packages, lambda some: _registry(dialect, settings, some), searching=True)
 
 
 def _registry(dialect: str, settings: Mapping[str, Any], packages: Packages) -> Registry:
@@ -104,12 +101,12 @@ def read_settings(
     :raises ValueError: for an unknown name, or an invalid value
     """
     packages = packages or discover(ini_settings.before_packages(settings, variables).get("netinv.plugins_dir", ""))
-    while True:
-        try:
-            apps, incomplete = apps_of(packages[0]), bool(packages[1])
-            return ini_settings.read(settings, apps, incomplete=incomplete, variables=variables), packages
-        except PackageError as error:
-            packages = quarantine(packages, error)
+
+    def typed(some: Packages) -> tuple[dict[str, Any], Packages]:
+        apps, incomplete = apps_of(some[0]), bool(some[1])
+        return ini_settings.read(settings, apps, incomplete=incomplete, variables=variables), some
+
+    return served(packages, typed)
 
 
 def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> Engine:
@@ -208,11 +205,7 @@ def make_app(
 ) -> Any:
     """The WSGI application on an engine, with typed settings, of ``packages``, by default of all that are installed."""
     packages = packages or discover(typed_settings.get("plugins_dir", ""))
-    while True:
-        try:
-            return _wsgi_app(engine, typed_settings, settings or {}, packages)
-        except PackageError as error:
-            packages = quarantine(packages, error)
+    return served(packages, lambda some: _wsgi_app(engine, typed_settings, settings or {}, some), searching=True)
 
 
 def _wsgi_app(
@@ -223,6 +216,26 @@ def _wsgi_app(
     :raises PackageError: when the views of a package cannot be added, or conflict with those of others
     """
     registry = _registry(engine.dialect.name, typed_settings, packages)
+    with errors_of_plugins(registry):
+        config = _configuration(engine, registry, settings)
+        config.include("netinv_core.http.traversal")
+        config.include("netinv_core.http.pipeline")
+        config.include("cornice")
+        for name in VIEWS:
+            config.include(f"netinv_core.http.{name}")
+        add_packages(config)
+        table_check.check(engine, registry)
+        _load_content_types(config)
+        app = config.make_wsgi_app()
+    for item in registry.broken:
+        _warn(item)
+    keep_request_class(app)
+    close_ambiguous_connections()
+    return app
+
+
+def _configuration(engine: Engine, registry: Registry, settings: Mapping[str, Any]) -> Configurator:
+    """The configuration of Pyramid, with the service's registry, engine and sessions."""
     config = PlainConfigurator(
         settings={
             **settings,
@@ -235,37 +248,14 @@ def _wsgi_app(
     )
     config.registry.netinv = registry
     config.registry.netinv_engine = engine
-    config.registry.netinv_replicas = replicas = replicas_for(engine, typed_settings)
-    tracing = tracing_of(typed_settings)
+    config.registry.netinv_replicas = replicas = replicas_for(engine, registry.settings)
+    tracing = tracing_of(registry.settings)
     for server in (engine, *([replica.engine for replica in replicas.all] if replicas else [])):
         count_statements(server)
         if tracing:
             tracing.listen(server)
     config.registry.netinv_sessions = session_factory(engine)
-    config.include("netinv_core.http.traversal")
-    config.include("netinv_core.http.pipeline")
-    config.include("cornice")
-    for name in VIEWS:
-        config.include(f"netinv_core.http.{name}")
-    package_by_action = include_packages(config)
-    config.include("netinv_core.http.cornice_services")
-    names = {action["discriminator"][1]: action["info"] for action in config.action_state.actions if _is_route(action)}
-    with commit_errors_of(package_by_action, {name for name in registry.packages.values() if registry.is_plugin(name)}):
-        config.commit()
-    check_routes(config, {name: package_by_action[info] for name, info in names.items() if info in package_by_action})
-    table_check.check(engine, registry)
-    _load_content_types(config)
-    for item in registry.broken:
-        _warn(item)
-    app = config.make_wsgi_app()
-    keep_request_class(app)
-    close_ambiguous_connections()
-    return app
-
-
-def _is_route(action: Any) -> bool:
-    """True for a queued action that adds a route."""
-    return isinstance(action["discriminator"], tuple) and action["discriminator"][0] == "route"
+    return config
 
 
 def _load_content_types(config: Configurator) -> None:

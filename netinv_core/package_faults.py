@@ -6,6 +6,7 @@ so that none of these places has to note it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import traceback
 from collections.abc import Iterator
@@ -36,6 +37,23 @@ def package_at_fault(registry: Registry, error: BaseException) -> str | None:
             if package is not None:
                 return package
     return None
+
+
+@contextlib.contextmanager
+def errors_of_plugins(registry: Registry) -> Iterator[None]:
+    """Attributes exceptions of the block, which puts a service together, to the plugins whose code raised them.
+
+    :raises PackageError: for the exception of a plugin
+    """
+    try:
+        yield
+    except (PackageError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        package = package_at_fault(registry, error)
+        if package is None:
+            raise
+        raise PackageError(package) from error
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -13,26 +13,56 @@ from typing import Any
 
 from pyramid.config import Configurator
 from pyramid.exceptions import ConfigurationConflictError, ConfigurationExecutionError
+from pyramid.interfaces import (
+    IDefaultCSRFOptions,
+    IDefaultPermission,
+    IRequestFactory,
+    IResponseFactory,
+    IRootFactory,
+)
 
+from netinv_core.declaration_checks import DeclarationError
+from netinv_core.package_faults import package_at_fault
 from netinv_core.packages import CORE, PackageError, errors_of
 from netinv_core.types import App, Registry
 
 PackageByAction = dict[Any, str]  # ActionInfo of a queued action → name of the package that queued it
+# Discriminators of actions, of which there is one each, and which the core leaves to Pyramid.
+OF_THE_SERVICE = {
+    IDefaultCSRFOptions: "defaults of CSRF checks",
+    IDefaultPermission: "default permission",
+    IRequestFactory: "factory of requests",
+    IResponseFactory: "factory of responses",
+    IRootFactory: "root factory",
+}
 SAMPLE = "00000000-0000-4000-8000-000000000000"  # stands for the placeholders of a route; an id
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::((?:[^{}]|\{[^{}]*\})*))?\}|\*\w+$")
 
 
-def include_packages(config: Configurator) -> PackageByAction:
-    """Includes the modules of every application and returns the packages of the actions that they queue.
+def add_packages(config: Configurator) -> None:
+    """Adds the views of every application, and executes the actions that they queue.
 
-    :raises PackageError: when an ``includeme`` fails
+    :raises PackageError: when an ``includeme`` fails, or an action of a package cannot be executed, replaces what is of
+        the whole service, or conflicts with one of another package
     """
     registry = config.registry.netinv
     package_by_action: PackageByAction = {}
     config.registry.netinv_package_by_action = package_by_action
     for app in registry.apps.values():
         include_modules(config, registry.packages[app.name], app.includes)
-    return package_by_action
+    config.include("netinv_core.http.cornice_services")
+    routes: dict[str, str] = {}
+    for action in config.action_state.actions:
+        package, discriminator = package_by_action.get(action["info"], CORE), action["discriminator"]
+        if registry.is_plugin(package) and discriminator in OF_THE_SERVICE:
+            with registry.failures.of(package):
+                raise DeclarationError(f"it replaces the {OF_THE_SERVICE[discriminator]} of the whole service")
+        if isinstance(discriminator, tuple) and discriminator[0] == "route":
+            routes[discriminator[1]] = package
+    registry.failures.check()
+    with commit_errors_of(registry, package_by_action):
+        config.commit()
+    check_routes(config, routes)
 
 
 def include_modules(config: Configurator, package: str, modules: Iterable[str]) -> None:
@@ -53,6 +83,8 @@ def check_routes(config: Configurator, names: Mapping[str, str]) -> None:
     """Finds routes of plugins that have paths of others, or whose paths others have: the first route that was added and
     matches a path gets its requests.
 
+    Conflicts with what is built in come first, so that a plugin at fault for one claims nothing from other plugins.
+
     :param names: the packages that added routes, by the name of the route
     :raises PackageError: for the plugin of such a route
     """
@@ -61,11 +93,13 @@ def check_routes(config: Configurator, names: Mapping[str, str]) -> None:
 
     def package_of(route: Any) -> str:
         owners = (package for place, package in places if route.pattern.startswith(place))
-        return names.get(route.name) or next(owners, CORE)
+        package = names.get(route.name, CORE)
+        return next(owners, CORE) if package == CORE else package
 
     routes = [(route, package_of(route)) for route in config.get_routes_mapper().routelist]
     added = [number for number, (_, package) in enumerate(routes) if registry.is_plugin(package)]
     paths = [_paths_of(registry, route) for route, _ in routes] if added else []
+    conflicts: list[tuple[str, str, str]] = []
     for number in added:
         route, package = routes[number]
         literal = re.split(r"[{*]", route.pattern, maxsplit=1)[0]
@@ -81,11 +115,13 @@ def check_routes(config: Configurator, names: Mapping[str, str]) -> None:
             for path in paths[n]
             if path.startswith(literal) and route.match(path) is not None
         ]
-        for (_, other), path in (*earlier, *later):
-            if other != package:
+        conflicts += [(other, package, path) for (_, other), path in (*earlier, *later) if other != package]
+    for with_plugins in (False, True):
+        for other, package, path in conflicts:
+            if registry.is_plugin(other) == with_plugins:
                 with registry.failures.of(package):
                     raise registry.conflict(other, package, f"the path {path}")
-    registry.failures.check()
+        registry.failures.check()
 
 
 def _places(registry: Registry, app: App) -> Iterator[tuple[str, str]]:
@@ -112,7 +148,7 @@ def _paths_of(registry: Registry, route: Any) -> list[str]:
 
 
 @contextlib.contextmanager
-def commit_errors_of(package_by_action: PackageByAction, plugins: set[str]) -> Iterator[None]:
+def commit_errors_of(registry: Registry, package_by_action: PackageByAction) -> Iterator[None]:
     """Attributes errors of a commit within the block to packages. Of conflicting packages the last plugin failed.
 
     :raises PackageError: for an action of a package that cannot be executed, or conflicts with an earlier one
@@ -120,12 +156,13 @@ def commit_errors_of(package_by_action: PackageByAction, plugins: set[str]) -> I
     try:
         yield
     except ConfigurationExecutionError as error:
-        if (package := package_by_action.get(error.info)) is None:
+        package = package_at_fault(registry, error.evalue) or package_by_action.get(error.info)
+        if package is None:
             raise
         raise PackageError(package) from error.evalue
     except ConfigurationConflictError as error:
         conflicting = {info for infos in error._conflicts.values() for info in infos}
         in_conflict = [package for info, package in package_by_action.items() if info in conflicting]
-        if not (candidates := [package for package in in_conflict if package in plugins]):
+        if not (candidates := [package for package in in_conflict if registry.is_plugin(package)]):
             raise
         raise PackageError(candidates[-1]) from error

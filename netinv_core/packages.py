@@ -5,6 +5,7 @@ A package that fails is quarantined: the service starts without it, and reports 
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import functools
 import importlib.metadata
@@ -17,8 +18,9 @@ import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
+import sqlalchemy as sa
 from packaging.requirements import InvalidRequirement, Requirement
 
 from netinv_core.app import App, needs
@@ -27,7 +29,6 @@ from netinv_core.records import FailedPackage as FailedPackage
 
 ENTRY_POINTS = "netinv"
 NAME = re.compile(r"[a-z][a-z0-9_-]*")  # of applications and settings
-FAILURES = (Exception, SystemExit)  # a script that is imported ends with sys.exit()
 # parts of the paths of files that are no package's
 LIBRARIES = tuple(
     f"{os.sep}{name}{os.sep}" for name in ("netinv_core", "sqlalchemy", "importlib", "colander", "cornice")
@@ -36,6 +37,7 @@ CORE = "core"  # the entry point without which there is no service
 CASCADES = "netinv_generic_cascades"  # the hook of disabled features that is called
 FILE_PREFIX = "netinv_plugin_"  # of the module names of plugins that are one file
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 # Hook modules by the names of their packages, and the packages that are quarantined.
@@ -85,9 +87,9 @@ def errors_of(package: str) -> Iterator[None]:
     """
     try:
         yield
-    except PackageError:
+    except (PackageError, KeyboardInterrupt):
         raise
-    except FAILURES as error:
+    except BaseException as error:  # a script that is imported ends with sys.exit()
         raise PackageError(package) from error
 
 
@@ -106,6 +108,51 @@ def quarantine(packages: Packages, error: PackageError) -> Packages:
         failed = FailedPackage(failure.package, _origin(modules, failure.package), reason_of(cause))
         packages = remaining, [*broken, failed]
     return packages
+
+
+def served(packages: Packages, build: Callable[[Packages], T], *, searching: bool = False) -> T:
+    """What ``build`` makes of the packages, without those that fail, which are quarantined.
+
+    :param searching: also find the plugin without which a failure that is attributed to none is gone
+    :raises Exception: of the core, or of the database
+    """
+    while True:
+        try:
+            return build(packages)
+        except PackageError as error:
+            packages = quarantine(packages, error)
+        except Exception as error:
+            if not searching or isinstance(error, sa.exc.SQLAlchemyError):
+                raise
+            if (package := _culprit(packages, build, error)) is None:
+                raise
+            failure = PackageError(package)
+            failure.__cause__ = error
+            packages = quarantine(packages, failure)
+
+
+def _culprit(packages: Packages, build: Callable[[Packages], Any], error: Exception) -> str | None:
+    """The plugin without which a failure is gone: the first one of the fewest plugins at the end that have to be left
+    out for it. ``None`` for a failure that is there without any plugin.
+    """
+    plugins = [name for name, module in packages[0] if is_plugin(module)]
+
+    def is_gone(count: int) -> bool:
+        left_out = plugins[len(plugins) - count :]
+        try:
+            build(([item for item in packages[0] if item[0] not in left_out], packages[1]))
+        except Exception as other:
+            return reason_of(other) != reason_of(error)
+        return True
+
+    count = bisect.bisect_left(range(len(plugins) + 1), True, key=is_gone)
+    return plugins[-count] if 0 < count <= len(plugins) else None
+
+
+def is_plugin(module: Any) -> bool:
+    """True for the hook module of a plugin, not of a built-in application."""
+    app = app_of(module)
+    return app is None or app.plugin or is_one_file(module)
 
 
 def _origin(modules: Sequence[tuple[str, Any]], package: str) -> str:
@@ -151,10 +198,12 @@ def _load(packages: Packages, name: str, origin: str, load: Callable[[], Any]) -
     """Loads a hook module into the lists of ``packages``: that of modules, or that of failed packages."""
     modules, broken = packages
     try:
-        module = load()
-        app_of(module)
-    except FAILURES as error:
-        log.exception("package %s of %s does not load; the service starts without it", name, origin)
+        with errors_of(name):
+            module = load()
+            app_of(module)
+    except PackageError as failure:
+        error = failure.__cause__ or failure
+        log.error("package %s of %s does not load; the service starts without it", name, origin, exc_info=error)
         broken.append(FailedPackage(name, origin, f"{reason_of(error)}{_place_of(error)}"))
     else:
         modules.append((name, module))
@@ -220,6 +269,7 @@ def app_of(module: Any) -> App | None:
         raise TypeError(f"netinv_app returns {type(app).__name__} instead of App")
     if not (isinstance(app.name, str) and NAME.fullmatch(app.name)):
         raise ValueError(f"the application is called {app.name!r}; expected small letters, digits, '_' and '-'")
+    _check_texts(app)
     check_menu("the menu of the application has", app.without(()).menu)
     list(needs(app))
     for name, definition in app.every_setting().items():
@@ -228,6 +278,16 @@ def app_of(module: Any) -> App | None:
         if not (isinstance(definition, tuple) and len(definition) == 2 and callable(definition[0])):
             raise TypeError(f"the setting {name} is not a pair of a reader and a default")
     return app
+
+
+def _check_texts(app: App) -> None:
+    """Checks what lists of packages tell of an application.
+
+    :raises TypeError: for anything else than texts
+    """
+    for name in ("title", "description", "author", "version", "distribution"):
+        if not isinstance(text := getattr(app, name), str):
+            raise TypeError(f"the {name} of the application is {text!r}; expected a text")
 
 
 def apps_of(modules: Sequence[tuple[str, Any]]) -> dict[str, App]:

@@ -8,6 +8,7 @@ Built-in applications, which the tests of this repository cover, are not checked
 from __future__ import annotations
 
 import difflib
+import importlib.metadata
 import logging
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -65,10 +66,16 @@ def check(registry: Registry) -> None:
 
 
 def _check_app(registry: Registry, app: App) -> None:
-    """Checks the migrations and the needed features of a plugin.
+    """Checks the distribution, the migrations and the needed features of a plugin.
 
-    :raises DeclarationError: for migrations that cannot be read, or a feature that no package has
+    :raises DeclarationError: for a distribution that is not installed, migrations that cannot be read, or a feature
+        that no package has
     """
+    if app.distribution:
+        try:
+            importlib.metadata.version(app.distribution)
+        except importlib.metadata.PackageNotFoundError:
+            raise DeclarationError(f"the distribution {app.distribution!r} of {app.name} is not installed") from None
     if app.migrations is not None:
         with named(f"App(migrations={app.migrations!r})"):
             revisions.check(app)

@@ -28,7 +28,7 @@ from netinv_core.packages import (
     app_of,
     errors_of,
     implementations,
-    is_one_file,
+    is_plugin,
 )
 from netinv_core.records import ContentType as ContentType
 
@@ -101,7 +101,7 @@ class Registry:
         """
         with errors_of(name):
             whole = app_of(module)
-            if whole is not None and not (whole.plugin or is_one_file(module)):
+            if not is_plugin(module):
                 self._built_in.add(name)
             for plugin_name, plugin in implementations(name, module, self.disabled):
                 self.manager.register(plugin, plugin_name)

@@ -21,7 +21,7 @@ from netinv_core.db.driver import driver_of
 from netinv_core.environment import Environment
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.main import engine_for, make_app, registry_for
-from netinv_core.packages import PackageError, Packages, apps_of, quarantine
+from netinv_core.packages import Packages, apps_of, served
 from netinv_core.registry import Registry
 
 COLOURS = {OK: "green", WARNING: "yellow", PROBLEM: "red"}
@@ -93,12 +93,12 @@ def _variables_of(context: click.Context, command: click.Command) -> Iterator[st
 
 def _parsed(settings: Mapping[str, str], packages: Packages) -> tuple[dict[str, Any], list[str], Packages]:
     """The typed settings, their mistakes, and the packages without those whose settings are wrong."""
-    while True:
-        try:
-            apps, incomplete = apps_of(packages[0]), bool(packages[1])
-            return *ini_settings.parse(settings, apps, incomplete=incomplete, variables=os.environ), packages
-        except PackageError as error:
-            packages = quarantine(packages, error)
+
+    def parsed(some: Packages) -> tuple[dict[str, Any], list[str], Packages]:
+        apps, incomplete = apps_of(some[0]), bool(some[1])
+        return *ini_settings.parse(settings, apps, incomplete=incomplete, variables=os.environ), some
+
+    return served(packages, parsed)
 
 
 def _served(engine: Engine, values: dict[str, Any], packages: Packages, ini: str) -> Registry:

@@ -14,7 +14,7 @@ from netinv_core import hookspecs
 from netinv_core.app import DISABLED
 from netinv_core.environment import DEFAULT_INI, VARIABLE
 from netinv_core.ini_files import loader_uri
-from netinv_core.packages import FAILURES, Packages, discover, implementations, reason_of
+from netinv_core.packages import PackageError, Packages, discover, errors_of, implementations, reason_of
 from netinv_core.settings import before_packages, words
 
 
@@ -60,9 +60,11 @@ class Extensible(click.Group):
         disabled = words(settings.get(f"netinv.{DISABLED}", ""))
         for name, module in packages(context, settings.get("netinv.plugins_dir", ""))[0]:
             try:
-                added = _commands_of(name, module, disabled, self.name or "")
-            except FAILURES as error:
-                _warn_once(context, name, f"the commands of the package {name} are left out: {reason_of(error)}")
+                with errors_of(name):
+                    added = _commands_of(name, module, disabled, self.name or "")
+            except PackageError as error:
+                reason = reason_of(error.__cause__ or error)
+                _warn_once(context, name, f"the commands of the package {name} are left out: {reason}")
             else:
                 yield from added
 

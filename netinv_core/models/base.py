@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from sqlalchemy import Boolean, Date, Float, ForeignKeyConstraint, Integer, MetaData, Uuid
+from sqlalchemy import Boolean, Column, Date, Float, ForeignKeyConstraint, Integer, MetaData, Uuid, event
 from sqlalchemy import Table as SATable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -28,6 +28,7 @@ NAMING = {
 }
 
 
+_DECLARED = "netinv_declared"  # in the `info` of tables that are complete
 TRANSIENT = "netinv_transient"  # in the `info` of tables whose rows mean nothing elsewhere: backups leave them out
 
 
@@ -69,6 +70,22 @@ class Base(DeclarativeBase):
         super().__init_subclass__(**options)
         if "__table__" in cls.__dict__:
             _self_reference(cls)
+
+
+@event.listens_for(SATable, "after_parent_attach")
+def _note_declared(table: Any, parent: Any) -> None:
+    """Notes that a table of a model has all of its columns."""
+    table.info[_DECLARED] = parent is Base.metadata
+
+
+@event.listens_for(Column, "before_parent_attach")
+def _refuse_column(sql_column: Any, table: Any) -> None:
+    """Refuses further columns of a declared table: its migrations and statements know none.
+
+    :raises TypeError: naming the column
+    """
+    if isinstance(table, SATable) and table.info.get(_DECLARED):
+        raise TypeError(f"{table.name} is declared already; a package cannot add the column {sql_column.name!r} to it")
 
 
 def _self_reference(model: type[Base]) -> None:

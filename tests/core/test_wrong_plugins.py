@@ -68,6 +68,11 @@ class Wrong:
 WRONG = {
     "ends the process": Wrong("import sys; sys.exit('done')", "SystemExit: done"),
     "ends the process in a hook": Wrong(APP.format("sys.exit(3)") + "import sys", "SystemExit: 3"),
+    "raises what is no Exception": Wrong("class Stop(BaseException): pass\nraise Stop('here')", "Stop: here ("),
+    "raises what is no Exception in a hook": Wrong(
+        "class Stop(BaseException): pass\n@hookimpl\ndef netinv_fields(endpoint): raise Stop('late')\n", "Stop: late"
+    ),
+    "ends the process in a view module": Wrong(INCLUDE.format("raise SystemExit(3)"), "SystemExit: 3"),
     "misspelled hook": Wrong("@hookimpl\ndef netinv_feilds(registry): pass", "did you mean netinv_fields?"),
     "unknown hook": Wrong("@hookimpl\ndef netinv_whenever(registry): pass", "no package specifies the hook"),
     "unknown parameter of a hook": Wrong("@hookimpl\ndef netinv_fields(site): pass", "PluginValidationError"),
@@ -138,6 +143,41 @@ WRONG = {
         "the relation 'racks' of dcim.site",
     ),
     CHECKED_LAST: Wrong(APP.format("app(Resource(Wrong, 'wrongs'))"), "no table {}_wrong"),
+    "resource listed twice": Wrong(
+        "wrongs = Resource(Wrong, 'wrongs')\n" + APP.format("app(wrongs, wrongs)"), "two resources claim the path"
+    ),
+    "order across a reference that is none": Wrong(
+        APP.format("app(Resource(Wrong, 'wrongs', order=['tenant.name']))"), "the order of {}.wrong cannot be used"
+    ),
+    "column of a table of another": Wrong(
+        "from netinv_dcim.sites import Site\nSite.extra = mapped_column('extra')\n",
+        "dcim_site is declared already; a package cannot add the column 'extra' to it (",
+    ),
+    "table of another": Wrong(
+        "class Place(Primary):\n    __tablename__ = 'dcim_site'\n    __table_args__ = {'extend_existing': True}\n"
+        "    name: Mapped[Name]\n",
+        "dcim_site is declared already",
+    ),
+    "distribution that is not installed": Wrong(APP.format("app(distribution='nowhere')"), "'nowhere' of {} is not"),
+    "author that is no text": Wrong(APP.format("app(author=5)"), "the author of the application is 5; expected a text"),
+    "tween that cannot be made": Wrong(INCLUDE.format("config.add_tween(__name__ + '.view')"), "TypeError: "),
+    "deriver that cannot be made": Wrong(INCLUDE.format("config.add_view_deriver(includeme)"), "includeme() takes 1"),
+    "subscriber of the start": Wrong(
+        INCLUDE.format("config.add_subscriber(lambda event: 1 / 0, 'pyramid.events.ApplicationCreated')"), "division"
+    ),
+    "static files in place of the pages": Wrong(INCLUDE.format("config.add_static_view('/', '/tmp')"), "the path /"),
+    **{
+        f"{what} of the service": Wrong(
+            INCLUDE.format(f"config.{code}"), f"it replaces the {what} of the whole service"
+        )
+        for what, code in (
+            ("root factory", "set_root_factory(view)"),
+            ("factory of requests", "set_request_factory(view)"),
+            ("factory of responses", "set_response_factory(view)"),
+            ("default permission", "set_default_permission('x')"),
+            ("defaults of CSRF checks", "set_default_csrf_options(True)"),
+        )
+    },
     "view that is none": Wrong(APP.format("app(extra_views={'x': view})"), "is a function instead of a RootView"),
     "root view of another": Wrong(APP.format("app(root_views={'status': root('x')(view)})"), "the path /api/status/"),
     "root view of an application": Wrong(
@@ -273,7 +313,7 @@ WRONG = {
 
 def stem(kind: str) -> str:
     """The name of the file of a wrong plugin."""
-    return kind.replace(" ", "_")
+    return kind.replace(" ", "_").lower()
 
 
 @pytest.fixture(scope="module")
