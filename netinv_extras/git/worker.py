@@ -19,9 +19,10 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
 from netinv_core import content_types
-from netinv_core.auth import crypto
+from netinv_core.auth import crypto, identity, permissions
 from netinv_core.auth.account import Identity
 from netinv_core.db.engine import lock_rows, session_factory
+from netinv_core.errors import Denied
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.tasks.leases import RELEASED, Leases, free
@@ -39,12 +40,17 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3  # of a transaction that fails with a deadlock or serialization error
 LEASE_SECONDS = 600  # of a claim, in addition to the time limit of git
 ACCESS = "HTTP(S)"
+NOT_PERMITTED = "Whoever asked for this sync has no active account any more, or may not change the repository."
 Row = Mapping[str, Any]
 _repository, _sync = table_of(GitRepository), table_of(GitSync)
 
 
 class _SyncLeaseLost(Exception):
     """The lease ended before the work, or the repository was deleted."""
+
+
+class _NotPermitted(Exception):
+    """Whoever asked for the sync may not do so any more."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,6 +121,7 @@ def _work(engine: Engine, registry: Registry, claimed: ClaimedSync) -> None:
     """Fetches a repository, imports its files and records the outcome, including any error."""
     name = claimed.repository["name"]
     try:
+        _check_asked(engine, registry, claimed)
         tree = _fetched(engine, registry, claimed.repository)
         report = _import_tree(engine, registry, claimed, tree)
         text = "repository %s synced at %s: %s, %d files refused"
@@ -123,7 +130,7 @@ def _work(engine: Engine, registry: Registry, claimed: ClaimedSync) -> None:
     except _SyncLeaseLost:
         log.info("the sync of repository %s was taken over, or the repository deleted", name)
         return
-    except (GitError, SecretError) as error:
+    except (GitError, SecretError, _NotPermitted) as error:
         reason = str(error)
     except Exception as error:  # a bug or a database error: recorded, without stopping other syncs
         log.exception("the sync of repository %s was broken off", name)
@@ -131,6 +138,26 @@ def _work(engine: Engine, registry: Registry, claimed: ClaimedSync) -> None:
     log.warning("repository %s was not synced: %s", name, reason)
     with _leases(engine, registry).transaction() as connection:
         connection.execute(sa.update(_sync).where(claimed.mine).values(**claimed.done(), error=reason, report=None))
+
+
+def _check_asked(engine: Engine, registry: Registry, claimed: ClaimedSync) -> None:
+    """Checks that whoever asked for a sync may still add or change the repository. Commands have no account.
+
+    :raises _NotPermitted: if not
+    """
+    user_id, key = claimed.sync["user_id"], claimed.repository["id"]
+    if user_id is None and not claimed.sync["user_name"]:
+        return
+    with session_factory(engine)() as session:
+        uow = UnitOfWork(registry, session, Identity(superuser=True))
+        content_types.load(uow)
+        try:
+            uow.identity = identity.by_id(uow, user_id)
+        except (LookupError, Denied):
+            raise _NotPermitted(NOT_PERMITTED) from None
+        endpoint = registry.of_model(GitRepository)
+        if not any(permissions.permitted_ids(uow, endpoint, action, [key]) for action in ("change", "add")):
+            raise _NotPermitted(NOT_PERMITTED)
 
 
 # -- fetching
