@@ -78,7 +78,8 @@ def _read_limits(uow: UnitOfWork, *, limits_of: LimitsOf, fixed: bool) -> _Model
         if limits is None:
             continue
         if resource.about:
-            models.about_others.append((endpoint, table, limits))
+            if endpoint.key_type is uuid.UUID:  # no other one is named by generic keys
+                models.about_others.append((endpoint, table, limits))
         elif not limits:
             models.unlimited.append(endpoint.label)
         elif endpoint.key_type is uuid.UUID:

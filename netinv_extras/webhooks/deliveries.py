@@ -129,6 +129,7 @@ webhook_deliveries = Resource(
     "webhook-deliveries",
     title="webhook delivery",
     plural="webhook deliveries",
+    about=[("changed_object_type", "changed_object_id")],
     display=("{} {}: {}".format, "webhook.name", "event", "object_repr"),
     brief=["state"],
     order=["-id"],

@@ -186,13 +186,15 @@ def test_failed_deliveries_and_waiting_jobs_need_attention(
     (job,) = service.rows(sa.select(jobs.c.id, jobs.c.enabled).where(jobs.c.installed).limit(1))
     schedule |= {"user_id": uuid.UUID(service.admin.id), "job_model_id": job.id}
     with service.engine.begin() as connection:
-        key = connection.execute(sa.select(deliveries.c.id).limit(1)).scalar()
-        state = connection.execute(sa.select(deliveries.c.state).where(deliveries.c.id == key)).scalar()
+        columns = deliveries.c.id, deliveries.c.state, deliveries.c.changed_object_type
+        key, state, label = connection.execute(sa.select(*columns).limit(1)).one()
         connection.execute(sa.update(deliveries).where(deliveries.c.id == key).values(state="failed"))
         connection.execute(sa.insert(schedules), [{**schedule, "kwargs": {}}])
         connection.execute(sa.update(jobs).where(jobs.c.id == job.id).values(enabled=True))
     seeing = browser_of(
-        ("view", "extras.webhookdelivery", {"id": key}), ("view", "extras.scheduledjob", {"name": schedule["name"]})
+        ("view", "extras.webhookdelivery", {"id": key}),
+        ("view", "extras.scheduledjob", {"name": schedule["name"]}),
+        ("view", label),
     )
     page = seeing.get("/")
     for part, shown in (("state=failed", "failed"), ("awaits_approval", schedule["name"])):

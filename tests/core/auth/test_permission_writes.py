@@ -197,7 +197,7 @@ def retries_within_the_constraint(service: Service) -> None:
     """A delivery that is sent again is still one that the user may change; of several, all are or none."""
     webhook, (one, other) = failed(service, 2)
     query = {"webhook": webhook["name"]}
-    sight = ("view", "extras.webhook")
+    sight = ("view", ["extras.webhook", "dcim.region"])
     leaving = service.user(sight, ("change", "extras.webhookdelivery", {"state": "failed"})).api
     partly = service.user(sight, ("change", "extras.webhookdelivery", [{"state": "failed"}, {"id": one["id"]}])).api
     assert leaving.post(f"{one['url']}retry/", status=403) == DENIED

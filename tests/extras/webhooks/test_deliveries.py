@@ -397,7 +397,7 @@ def test_nobody_writes_deliveries(service: Service, tell: Tell, unique: Unique) 
         method(DELIVERIES, status=405)
         method(shown["url"], status=405)
     assert api.send("GET", DELIVERIES).headers["Allow"] == "GET, HEAD, OPTIONS"
-    viewer = service.user(("view", deliveries.LABEL, {"webhook__name": webhook["name"]}))
+    viewer = service.user(("view", deliveries.LABEL, {"webhook__name": webhook["name"]}), ("view", "dcim.region"))
     assert [item["id"] for item in viewer.api.get(DELIVERIES)["results"]] == [shown["id"]]
     api.get(f"{DELIVERIES}{'9' * 30}/", status=404)
 
@@ -412,7 +412,9 @@ def test_a_failed_delivery_is_queued_again(service: Service, tell: Tell, unique:
     at = f"{made['url']}retry/"
     assert api.post(at, status=409) == {"detail": "Only a failed delivery is sent again; this one is queued."}
     fail(service, made["id"])
-    viewer, changer = service.user(("view", deliveries.LABEL)), service.user(("view change", deliveries.LABEL))
+    viewer, changer = (
+        service.user((actions, deliveries.LABEL), ("view", "dcim.region")) for actions in ("view", "view change")
+    )
     viewer.api.post(at, status=403)
     with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"):
         again = changer.api.post(at, status=200)
@@ -442,7 +444,9 @@ def test_those_that_filters_select_are_queued_again_in_one_statement(
     assert api.send("POST", at, query={"webhook": webhook["name"]}).json == {"retried": 0}
     assert (len(told(api, webhook, state="queued")), len(told(api, other, state="failed"))) == (4, 4)
     one = api.get(DELIVERIES, {"webhook": other["name"], "limit": 1})["results"][0]
-    narrow = service.user(("change", deliveries.LABEL, {"object_repr": one["object_repr"]}), ("view", "extras.webhook"))
+    narrow = service.user(
+        ("change", deliveries.LABEL, {"object_repr": one["object_repr"]}), ("view", ["extras.webhook", "dcim.region"])
+    )
     assert narrow.api.send("POST", at, query={"webhook": other["name"]}).json == {"retried": 1}
     assert api.send("POST", at, query={"nothing": "1"}, status=400).json == {"nothing": ["Unknown filter field"]}
     service.user(("view", deliveries.LABEL)).api.post(at, status=403)

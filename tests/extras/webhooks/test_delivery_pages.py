@@ -229,16 +229,18 @@ def test_a_reader_of_deliveries_sees_no_change_without_permission(
     (delivery,) = deliveries_of(service, webhook)
     fail(service, delivery["id"])
     path = f"/extras/webhook-deliveries/{delivery['id']}/"
-    reader = Browser(service, make_user(("view", "extras.webhookdelivery"), password=PASSWORD))
+    reader = Browser(service, make_user(("view", ["extras.webhookdelivery", "dcim.region"]), password=PASSWORD))
     page = reader.get(path, status=200)
     assert "may not view the webhook" in page.html.select_one("#panel-request").text
     assert "Send again" not in page
     assert "Retry" not in reader.get(QUEUE, status=200).html.select_one("main").text
     reader.post(RETRY, {"pk": delivery["id"]}, status=403)
-    permissions = ("view", ["extras.webhookdelivery", "extras.webhook", "extras.objectchange"])
+    permissions = ("view", ["extras.webhookdelivery", "extras.webhook", "dcim.region"])
     page = Browser(service, make_user(permissions, password=PASSWORD)).get(path, status=200)
     assert "you may not view it" in page.html.select_one("#panel-request").text
     assert region["slug"] not in page.html.select_one("#panel-request").text
+    permissions = ("view", ["extras.webhookdelivery", "extras.webhook", "extras.objectchange"])
+    Browser(service, make_user(permissions, password=PASSWORD)).get(path, status=404)
 
 
 def test_deliveries_outside_of_constraints_are_neither_listed_nor_sent_again(
@@ -248,7 +250,7 @@ def test_deliveries_outside_of_constraints_are_neither_listed_nor_sent_again(
     make_region(service)
     fail(service, *(delivery["id"] for item in (webhook, other) for delivery in deliveries_of(service, item)))
     permission = ("view change", "extras.webhookdelivery", {"webhook__name": webhook["name"]})
-    browser = Browser(service, make_user(permission, password=PASSWORD))
+    browser = Browser(service, make_user(permission, ("view", "dcim.region"), password=PASSWORD))
     assert len(browser.get(QUEUE).html.select("tbody tr")) == 1
     browser.post(RETRY, {"all": "1"}, status=303)
     assert (states(service, webhook), states(service, other)) == (["queued"], ["failed"])
