@@ -16,7 +16,15 @@ import sqlalchemy as sa
 from pyramid.config import Configurator
 from sqlalchemy.engine import Engine
 
-from netinv_core import allocator, content_types, hook_results, plugin_checks, reloading, setting_variables
+from netinv_core import (
+    allocator,
+    content_types,
+    hook_results,
+    plugin_checks,
+    reloading,
+    setting_aside,
+    setting_variables,
+)
 from netinv_core import settings as ini_settings
 from netinv_core.auth import providers
 from netinv_core.auth.account import ANONYMOUS
@@ -205,7 +213,13 @@ def make_app(
 ) -> Any:
     """The WSGI application on an engine, with typed settings, of ``packages``, by default of all that are installed."""
     packages = packages or discover(typed_settings.get("plugins_dir", ""))
-    return served(packages, lambda some: _wsgi_app(engine, typed_settings, settings or {}, some), searching=True)
+
+    def build(some: Packages) -> Any:
+        return served(some, lambda loaded: _wsgi_app(engine, typed_settings, settings or {}, loaded), searching=True)
+
+    app = build(packages)
+    setting_aside.watch(app, packages, build)
+    return app
 
 
 def _wsgi_app(

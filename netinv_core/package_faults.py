@@ -6,17 +6,61 @@ so that none of these places has to note it.
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import logging
 import os
+import threading
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from netinv_core.packages import PackageError
-from netinv_core.types import Registry
+from netinv_core.telemetry import metrics
 from netinv_core.wrong_results import WrongResult
 
+if TYPE_CHECKING:
+    from netinv_core.types import Registry
+
+log = logging.getLogger(__name__)
+WINDOW = 600.0  # seconds in which failures are counted
+SAFEGUARDS = ("netinv_change_guards", "netinv_identity_providers")  # hooks without which more would be allowed
 # Modules that call views and what is around them: what is around a view is not at fault for what fails within it.
 CALLERS_OF_VIEWS = frozenset({"pyramid.router", "pyramid.viewderivers"})
+
+
+class Faults:
+    """Failures of plugins while the service runs. A plugin that fails ``netinv.package_failures`` times within
+    :data:`WINDOW` is set aside, once, unless it has :data:`SAFEGUARDS`.
+    """
+
+    def __init__(self) -> None:
+        self.set_aside: Callable[[str, int, BaseException], None] | None = None
+        self._times: dict[str, collections.deque[float]] = {}
+        self._aside: set[str] = set()
+        self._lock = threading.Lock()
+
+    def note(self, registry: Registry, package: str, error: BaseException) -> None:
+        """Counts a failure."""
+        metrics.PACKAGE_FAILURES.labels(package).inc()
+        limit = registry.settings.get("package_failures", 0)
+        with self._lock:
+            if self.set_aside is None or not limit or package in self._aside or _safeguards(registry, package):
+                return
+            now, times = time.monotonic(), self._times.setdefault(package, collections.deque())
+            times.append(now)
+            while times[0] < now - WINDOW:
+                times.popleft()
+            if len(times) < limit:
+                return
+            self._aside.add(package)
+        self.set_aside(package, limit, error)
+
+
+def _safeguards(registry: Registry, package: str) -> bool:
+    """True for a package that refuses changes or sign-ins, which would pass without it."""
+    return any(package == name for hook in SAFEGUARDS for name, _ in registry.callers(hook))
 
 
 def package_at_fault(registry: Registry, error: BaseException) -> str | None:
@@ -37,6 +81,22 @@ def package_at_fault(registry: Registry, error: BaseException) -> str | None:
             if package is not None:
                 return package
     return None
+
+
+def logged(registry: Registry, function: Callable[[], None]) -> Callable[[], None]:
+    """A function for which nothing can be undone any more: where a plugin is at fault for its failure, it is logged."""
+
+    def call() -> None:
+        try:
+            function()
+        except (Exception, SystemExit) as error:
+            package = package_at_fault(registry, error)
+            if package is None:
+                raise
+            registry.faults.note(registry, package, error)
+            log.exception("a function of the package %s failed after the commit, which stands", package)
+
+    return call
 
 
 @contextlib.contextmanager

@@ -161,6 +161,12 @@ class Failures(Protocol):
     def check(self) -> None: ...
 
 
+class FaultCounts(Protocol):
+    """Failures of plugins while the service runs (:class:`netinv_core.package_faults.Faults`)."""
+
+    def note(self, registry: Any, package: str, error: BaseException) -> None: ...
+
+
 class RegistryState(Protocol):
     """The packages, settings and caches of a service."""
 
@@ -179,6 +185,8 @@ class RegistryState(Protocol):
 
     @property
     def failures(self) -> Failures: ...
+    @property
+    def faults(self) -> FaultCounts: ...
     @property
     def hooks(self) -> Any: ...
     def cached(self, version: int) -> dict[Any, Any]: ...

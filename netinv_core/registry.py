@@ -16,11 +16,13 @@ from netinv_core import declaration_checks, hookspecs
 from netinv_core.app import DISABLED, App, feature_of
 from netinv_core.caches import CacheCounts
 from netinv_core.confidential import refuse_confidential
+from netinv_core.db.availability import is_away, is_busy
 from netinv_core.db.driver import driver_of
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError
 from netinv_core.models.base import Base
 from netinv_core.models.columns import ForeignKeyInfo, column_info
+from netinv_core.package_faults import Faults
 from netinv_core.packages import (
     FailedPackage,
     GatheredFailures,
@@ -53,6 +55,7 @@ class Registry:
         self.packages: dict[str, str] = {}  # name of the package by that of its application
         self.broken = list(broken)
         self.failures = GatheredFailures()  # those that are found while endpoints are completed
+        self.faults = Faults()  # those of plugins while the service runs
         self.disabled = frozenset(self.settings.get(DISABLED, ()))  # full names of features
         self.endpoints: dict[str, Endpoint] = {}
         # Those of disabled features, which are not served. Their rows are still deleted with those they refer to.
@@ -214,16 +217,21 @@ class Registry:
         """Calls a hook while the service runs; yields what ``read`` makes of each result. The part of a plugin that
         fails is left out, and the log has its traceback.
 
-        :raises Exception: of a built-in application, of the database, and answers to the request
+        :raises Exception: of a built-in application, of a database that is away, and answers to the request
         """
         for package, caller in self.callers(hook):
             try:
                 found = [read(result) for result in caller(**arguments)]
-            except (sa.exc.SQLAlchemyError, RequestError):
+            except RequestError:
                 raise
-            except Exception:
+            except (Exception, SystemExit) as error:
                 if not self.is_plugin(package):
                     raise
+                if isinstance(error, sa.exc.SQLAlchemyError):
+                    if is_away(error) or is_busy(error) or arguments["uow"].writing:
+                        raise
+                    arguments["uow"].release()  # a failed statement ends the transaction of PostgreSQL
+                self.faults.note(self, package, error)
                 log.exception("%s of the package %s failed; its part is left out", hook, package)
             else:
                 yield from found

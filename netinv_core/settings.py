@@ -221,6 +221,7 @@ OWN: SettingDefinitions = {
     "backup_interval": (positive, 24),
     "backup_keep": (positive, 7),
     "plugins_dir": (str, ""),
+    "package_failures": (count, 20),
     "log_level": (log_settings.levels, {}),
     "log_format": (log_settings.log_format, ""),
     DISABLED: (words, ()),

@@ -20,6 +20,7 @@ from netinv_core.db import data_manager, read_positions
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import options_for
 from netinv_core.models.base import now
+from netinv_core.package_faults import logged
 from netinv_core.patterns import Budget
 from netinv_core.storage.files import Files
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from netinv_core.db.driver.read_connection import ReadConnection
     from netinv_core.plain_types import KeyedRequest
     from netinv_core.types import Draft, NameQuery, ReadRoute, Registry
-
 
 _AFTER_COMMIT = "netinv: functions to call after the commit"
 MAX_CONFIGURATION = 2000  # values that a process keeps: some for each user, menu and resource
@@ -140,9 +140,9 @@ class UnitOfWork:
     def after_commit(self, function: Callable[[], None], name: Any = None) -> None:
         """Registers a function to call after the commit.
 
-        A rollback removes it. A second function with the same ``name`` replaces the first.
+        A rollback removes it, and a second one with the same ``name`` replaces it. Failures of plugins are logged.
         """
-        self.session.info.setdefault(_AFTER_COMMIT, {})[name or object()] = function
+        self.session.info.setdefault(_AFTER_COMMIT, {})[name or object()] = logged(self.registry, function)
 
     def cached_config(self, name: Any, load: Callable[[types.UnitOfWork], Any]) -> Any:
         """The result of ``load(uow)``, cached for the version of the configuration (resources with

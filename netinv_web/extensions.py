@@ -330,7 +330,7 @@ def items_for(
         try:
             results = caller(request=request, **arguments)
             items += [_checked(hook, item, item_type) for result in results for item in result]
-        except Exception:
+        except (Exception, SystemExit):
             failure = log_failure(request.registry.netinv, "%s failed on %s", hook, request.path, package=package)
             items.append(failed(f"A part of the package {package} failed. The log has the reason under {failure}."))
     return items
@@ -353,7 +353,7 @@ def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, 
         return None
     except Invalid:  # a parameter of the page
         raise
-    except Exception:
+    except (Exception, SystemExit):
         failure = log_failure(
             request.registry.netinv, "%s %r failed on %s", type(extension).__name__, extension.name, request.path
         )

@@ -21,6 +21,8 @@ def log_failure(registry: Registry, message: str, *arguments: Any, package: str 
     failure, error = uuid.uuid4().hex[:12], sys.exception()
     if package is None and error is not None:
         package = package_at_fault(registry, error)
+    if package is not None and error is not None and registry.is_plugin(package):
+        registry.faults.note(registry, package, error)
     place = "" if package is None else f" in the package {package}"
     log.exception(f"{message}%s, failure %s", *arguments, place, failure)
     return failure

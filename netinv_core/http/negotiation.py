@@ -89,7 +89,10 @@ def _negotiated(view: View, options: Mapping[str, Any]) -> View:
             media_type, version = negotiate(request.headers.get("Accept"), query_of(request), offers(request))
             headers["API-Version"] = version
         request.netinv_negotiation = Negotiation(media_type, version, headers["Allow"], read_only)
-        return view(context, request)
+        try:
+            return view(context, request)
+        except SystemExit as error:  # it would end the thread or the process, and with it other requests
+            raise RuntimeError(f"a request does not end the service: SystemExit({error})") from error
 
     return wrapper
 

@@ -83,6 +83,8 @@ def logged(error: Exception, environ: dict[str, Any], registry: Registry, failur
     :param failure: a sentence about the request
     """
     package = package_at_fault(registry, error)
+    if package is not None:
+        registry.faults.note(registry, package, error)
     place = "" if package is None else f" in the package {package}"
     log.error("%s%s (request %s)", failure, place, id_of(environ), exc_info=error)
     return unexpected(environ, package)

@@ -20,7 +20,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import stored_answers
 from netinv_core.changelog import older_records, sequence
+from netinv_core.db.availability import is_away
 from netinv_core.models.base import Base, now, table_of
+from netinv_core.packages import CORE
 from netinv_core.tasks.leases import RELEASED, Leases, free
 from netinv_core.tasks.retention import Retention, count_old, delete_old
 from netinv_core.types import Registry
@@ -55,8 +57,14 @@ class Busy(Exception):
 
 def retentions(registry: Registry) -> list[Retention]:
     """The retention rules of the core, then those of packages."""
-    added = [retention for found in registry.hooks.netinv_retention(registry=registry) for retention in found]
-    return [sequence.retention, stored_answers.retention, *added]
+    return [retention for _, retention in _by_package(registry)]
+
+
+def _by_package(registry: Registry) -> list[tuple[str, Retention]]:
+    added = [
+        (name, item) for name, found in registry.call_each("netinv_retention", registry=registry) for item in found
+    ]
+    return [(CORE, sequence.retention), (CORE, stored_answers.retention), *added]
 
 
 def counts(engine: Engine, registry: Registry) -> Iterator[tuple[str, int]]:
@@ -79,8 +87,16 @@ def run(
     claim = _claim(leases, since)
     goes_on, ended = _watch(leases, claim, seconds), False
     try:
-        for retention in retentions(registry):
-            yield retention.table.name, delete_old(engine, registry, retention, goes_on)
+        for package, retention in _by_package(registry):
+            try:
+                deleted = delete_old(engine, registry, retention, goes_on)
+            except Exception as error:
+                if package == CORE or not registry.is_plugin(package) or is_away(error):
+                    raise
+                registry.faults.note(registry, package, error)
+                log.exception("old rows of the package %s are kept, because it failed", package)
+            else:
+                yield retention.table.name, deleted
         packed = older_records.pack_older(engine, goes_on)
         if packed:
             log.info("upkeep: %d change records of an older release packed", packed)

@@ -71,6 +71,9 @@ READS = Counter(
     ("server",),
     **_in,
 )
+PACKAGE_FAILURES = Counter(
+    "netinv_package_failures", "Failures of a plugin while the service runs.", ("package",), **_in
+)
 CACHE_ENTRIES = Gauge("netinv_cache_entries", "Entries of a cache.", ("cache",), **_sum)
 CACHE_HITS = Counter("netinv_cache_hits", "Values found in a cache.", ("cache",), **_in)
 CACHE_MISSES = Counter("netinv_cache_misses", "Values that a cache did not have.", ("cache",), **_in)

@@ -14,6 +14,33 @@ from netinv_admin.commands.cli import cli
 from netinv_core.packages import FILE_PREFIX
 from netinv_testing import Service
 
+PAST_COMMITS = """
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+from netinv_core import hookimpl
+
+def fail():
+    raise ZeroDivisionError("the plugin fails")
+
+def query(uow):
+    return uow.execute(sa.text("SELECT x FROM nowhere_at_all")).all()
+
+@hookimpl
+def netinv_status(uow):
+    query(uow)
+
+@hookimpl
+def netinv_metrics(uow):
+    return query(uow)
+
+@hookimpl
+def netinv_dynamic_filters(uow, endpoint):
+    query(uow)
+
+@hookimpl
+def netinv_changes_recorded(uow, changes):
+    uow.after_commit(fail)
+"""
 pytestmark = pytest.mark.any_database
 FAILING = """
 from netinv_core import SearchProvider, hookimpl
@@ -79,6 +106,22 @@ def test_what_a_plugin_fails_at_is_left_out(
     assert any("netinv_status of the package objects failed" in record.getMessage() for record in caplog.records)
     for part in ("netinv_status", "netinv_metrics", "netinv_dynamic_filters", "the recogniser failing"):
         assert any(message.startswith(f"{part} of the package") for message in failed)
+
+
+@pytest.mark.night
+def test_wrong_statements_and_failures_after_the_commit_fail_no_request(
+    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "late.py").write_text(PAST_COMMITS)
+    service = Service(engine, {"netinv.plugins_dir": str(tmp_path)})
+    api, name = service.api, service.unique()
+    assert api.get("/api/status/")["broken-packages"] == {}
+    assert b"netinv_info" in api.send("GET", "/metrics", status=200).body
+    assert list(api.get("/api/tenancy/tenants/", {"unknown": "x"}, status=400)) == ["unknown"]
+    created = api.post("/api/tenancy/tenants/", {"name": name})
+    assert api.get(created["url"])["name"] == name
+    assert any("the package late failed after the commit" in record.getMessage() for record in caplog.records)
+    del sys.modules[f"{FILE_PREFIX}late"]
 
 
 @pytest.mark.night
