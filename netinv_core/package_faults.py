@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 WINDOW = 600.0  # seconds in which failures are counted
-SAFEGUARDS = ("netinv_change_guards", "netinv_identity_providers")  # hooks without which more would be allowed
+# Hooks without which more would be allowed.
+SAFEGUARDS = ("netinv_change_guards", "netinv_identity_providers", "netinv_rules", "netinv_written_rules")
 # Modules that call views and what is around them: what is around a view is not at fault for what fails within it.
 CALLERS_OF_VIEWS = frozenset({"pyramid.router", "pyramid.viewderivers"})
 

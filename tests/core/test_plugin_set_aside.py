@@ -39,8 +39,6 @@ READ, WRITE = ("GET", TENANTS), ("POST", TENANTS)
 FAILS = {
     "a field": (FIELD.format("fail"), WRITE),
     "a field that ends the process": (FIELD.format("end"), WRITE),
-    "a rule": (RULE.format("fail"), WRITE),
-    "a rule that ends the process": (RULE.format("end"), WRITE),
     "a hook of changes": (RECORDED, WRITE),
     "a tween": (
         "\ndef tween(handler, registry):\n    return fail\n" + INCLUDE.format("config.add_tween(__name__ + '.tween')"),
@@ -88,10 +86,18 @@ def test_a_plugin_that_fails_too_often_is_set_aside_and_its_paths_say_so(
     assert any("package failing failed" in record.getMessage() for record in caplog.records)
 
 
-@pytest.mark.parametrize(("code", "limit"), [(GUARD, "3"), (RULE.format("fail"), "0")], ids=["a guard", "no limit"])
+NEVER = {
+    "a guard": (GUARD, "3"),
+    "a rule": (RULE.format("fail"), "3"),
+    "a rule that ends the process": (RULE.format("end"), "3"),
+    "no limit": (FIELD.format("fail"), "0"),
+}
+
+
+@pytest.mark.parametrize("case", NEVER)
 def test_what_guards_changes_is_never_set_aside_and_nothing_without_a_limit(
-    serving: Callable[[str, str], Service], code: str, limit: str
+    serving: Callable[[str, str], Service], case: str
 ) -> None:
-    service = serving(code, limit)
+    service = serving(*NEVER[case])
     assert [status_of(service, "POST", TENANTS) for _ in range(6)] == [503] * 6
     assert service.api.get("/api/status/")["broken-packages"] == {}
