@@ -111,7 +111,7 @@ def quarantine(packages: Packages, error: PackageError) -> Packages:
 
 
 def served(packages: Packages, build: Callable[[Packages], T], *, searching: bool = False) -> T:
-    """What ``build`` makes of the packages, without those that fail, which are quarantined.
+    """Result of ``build`` for the packages, without those that fail, which are quarantined.
 
     :param searching: also find the plugin without which a failure that is attributed to none is gone
     :raises Exception: of the core, or of the database

@@ -38,7 +38,7 @@ def terms_of(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> i
     for name, value in saved.items():
         match = find(name)
         if match is not None:
-            terms += match[0].further_terms(match[1], value if isinstance(value, list) else [value])
+            terms += match[0].counted_terms(match[1], value if isinstance(value, list) else [value])
     return terms
 
 

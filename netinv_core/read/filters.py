@@ -62,8 +62,10 @@ class Filter:
         """The number of values that are compared one by one, in each of the columns of a search."""
         return 0 if lookup in self.listed else lookups.terms(lookup, values) * max(len(self.searched), 1)
 
-    def further_terms(self, lookup: str, values: Sequence[Any]) -> int:
-        """The same, 0 where that is one value: parameters with one value each are as many as there are filters."""
+    def counted_terms(self, lookup: str, values: Sequence[Any]) -> int:
+        """The number of those values that counts toward ``netinv.max_compared_values``: one value alone does not, as
+        there are no more of these than filters.
+        """
         terms = self.terms(lookup, values)
         return terms if len(values) > 1 or terms > max(len(self.searched), 1) else 0
 

@@ -71,7 +71,7 @@ def parse_parameters(
         _look_up_names(uow, endpoint, accepted)
     conditions, terms, most = [], 0, max_terms(uow.settings)
     for name, item, suffix, values in accepted:
-        terms += item.further_terms(suffix, values)
+        terms += item.counted_terms(suffix, values)
         if terms > most:
             raise Invalid.field(name, TOO_MANY.format(most=most))
         if any("\x00" in value for value in values):

@@ -298,8 +298,9 @@ def check_visible(endpoint: Endpoint, steps: Sequence[str]) -> None:
         relation(current, steps[-1])
 
 
-def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any) -> Any:
-    """Returns the condition of a keyword such as ``site__region__name__startswith`` with its value.
+def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any, visible: Visible = everything) -> Any:
+    """Returns the condition of a keyword such as ``site__region__name__startswith`` with its value, through ``visible``
+    rows.
 
     :raises UnknownPath: for an unknown path
     :raises ValueError: for a bad value
@@ -307,13 +308,13 @@ def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any)
     member = documents.parse(endpoint, name)
     if member is not None:
         path = [*member.steps, member.column]
-        return compare(endpoint, table, path, lambda column: member.condition(dialect, column, value))
+        return compare(endpoint, table, path, lambda column: member.condition(dialect, column, value), visible)
     steps = name.split("__")
     lookup = "exact"
     if len(steps) > 1 and steps[-1] in LOOKUPS:
         lookup = steps.pop()
     check_visible(endpoint, steps)
-    return compare(endpoint, table, steps, lambda column: LOOKUPS[lookup](dialect, column, value))
+    return compare(endpoint, table, steps, lambda column: LOOKUPS[lookup](dialect, column, value), visible)
 
 
 def constraint(

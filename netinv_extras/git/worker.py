@@ -50,7 +50,7 @@ class _SyncLeaseLost(Exception):
 
 
 class _NotPermitted(Exception):
-    """Whoever asked for the sync may not do so any more."""
+    """Error of a sync whose user may not ask for it any more."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,7 +22,7 @@ def findings(engine: Engine, registry: Registry) -> Iterable[Finding]:
     """A finding for each rule that cannot be judged, or one for all rules."""
     faults, count = [], 0
     with Session(engine) as session:
-        uow = UnitOfWork(registry, session, ANONYMOUS)
+        uow = UnitOfWork(registry, session, ANONYMOUS).as_system()
         for label, rows in judging.rows_of(uow).items():
             endpoint = registry.get(label)
             for row in filter(operator.itemgetter("enabled"), rows if endpoint is not None else ()):

@@ -28,13 +28,14 @@ FIELDS, COLUMN = "cf_", "custom_field_data"
 
 
 def condition(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any] | None) -> Any:
-    """The condition on the table of the endpoint, for every object that there is; true without filters. No statement.
+    """The condition on the table of the endpoint, through related objects that the user may view; true without filters.
+    No statement.
 
     :raises Invalid: by name, for one that is unknown or has a bad value
     """
     if not isinstance(given or {}, Mapping):
         raise Invalid.field("non_field_errors", NOT_AN_OBJECT)
-    acting = uow.as_system().without_lookups()
+    acting = uow.without_lookups()
     find = filters.filter_finder(acting, endpoint)
     saved: dict[str, list[Any]] = {}
     conditions, errors = [], {}
@@ -65,9 +66,10 @@ def _lookup(uow: UnitOfWork, endpoint: Endpoint, name: str, value: Any) -> Any:
 
     :raises ValueError: for an unknown name, or a bad value
     """
-    if (fault := permissions.constraint_error(uow, endpoint, {name: value})) is not None:
+    if (fault := permissions.constraint_error(uow.as_system(), endpoint, {name: value})) is not None:
         raise ValueError(fault.removeprefix(f"{name}: "))
-    return relations.keyword(endpoint, endpoint.table, endpoint.registry.dialect, name, value)
+    visible = permissions.visible_for(uow)
+    return relations.keyword(endpoint, endpoint.table, endpoint.registry.dialect, name, value, visible)
 
 
 def _has_none(endpoint: Endpoint, item: Filter, lookup: str) -> Any:

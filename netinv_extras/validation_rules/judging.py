@@ -2,7 +2,7 @@
 
 The rows of a batch are asked which rules they break in one statement, whatever their number and that of the rules; in
 a second one for rules of unique fields, after their rows are locked, so that two requests do not both find nothing.
-Only rules are judged whose fields a write touches.
+Only rules are judged whose fields a write touches, and by all objects, whatever the writer may view.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.base import table_of
@@ -50,7 +51,7 @@ class JudgedRule:
 
     @property
     def text(self) -> str:
-        """What a refused write is told."""
+        """Message of a refused write."""
         return f"{self.message} (validation rule “{self.name}”)"
 
 
@@ -78,7 +79,7 @@ def rows_of(uow: UnitOfWork) -> Mapping[str, Sequence[Mapping[str, Any]]]:
 
 
 def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> JudgedRule:
-    """A stored rule with its condition.
+    """A stored rule with its condition, as the user sees related objects.
 
     :raises Invalid: for one that its content type does not know any more
     """
@@ -87,7 +88,7 @@ def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> Judg
     read = [conditions.fields_read(uow, endpoint, row[name]) for name in CONDITIONS]
     asked = frozenset(unique) if unique else read[-1]
     if unique:
-        broken = sa.and_(applies, _is_double(endpoint, unique, applies))
+        broken = sa.and_(applies, _is_double(uow, endpoint, unique, applies))
         default = NOT_UNIQUE.format(", ".join(unique))
     else:
         broken = sa.and_(applies, lookups.negated(conditions.condition(uow, endpoint, row["requires"])))
@@ -128,12 +129,12 @@ def _same_values(endpoint: Endpoint, other: Any, names: Sequence[str]) -> list[A
     return found
 
 
-def _is_double(endpoint: Endpoint, names: Sequence[str], applies: Any) -> Any:
-    """The condition that another object that the rule is about has the same values."""
+def _is_double(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str], applies: Any) -> Any:
+    """The condition that another object that the rule is about, and that the user may view, has the same values."""
     table = endpoint.table
     other = table.alias()
     meant = sa.select(table.c.id).where(applies).correlate(None)
-    same = _same_values(endpoint, other, names)
+    same = [*_same_values(endpoint, other, names), *permissions.visible(uow, endpoint, other)]
     return sa.exists().where(other.c.id != table.c.id, *same, other.c.id.in_(meant)).correlate(table)
 
 
@@ -144,7 +145,7 @@ def _judgement(uow: UnitOfWork, endpoint: Endpoint) -> Judgement:
         rules = []
         for row in filter(operator.itemgetter("enabled"), rows_of(uow).get(endpoint.label, ())):
             try:
-                rules.append(rule_of(uow, endpoint, row))
+                rules.append(rule_of(uow.as_system(), endpoint, row))
             except Invalid:  # netinv check and the page of the rule name it
                 continue
         required, unique = [r for r in rules if not r.unique], [r for r in rules if r.unique]

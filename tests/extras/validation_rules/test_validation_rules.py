@@ -197,6 +197,25 @@ def test_lists_are_filtered_by_the_rules_that_objects_break(
     assert "cannot refer to rules" in str(api.post(RULES, body, status=400))
 
 
+def test_violations_tell_nothing_of_related_objects_that_the_reader_may_not_view(
+    service: Service, api: Api, add_rule: AddRule, word: str
+) -> None:
+    tenants = [api.post("/api/tenancy/tenants/", {"name": f"{word} {name}"}) for name in "ab"]
+    for tenant in tenants:
+        api.post(SITES, site(f"{word} of {tenant['name']}", tenant=tenant["id"]))
+    blind = service.user(("view", "extras.validationrule"), ("view", "dcim.site")).api
+    for requires in ({"tenant__name__endswith": "a"}, {"tenant": [tenants[0]["slug"]]}):
+        rule = add_rule("dcim.site", requires, enabled=False)
+        assert api.get(f"{rule['url']}violations/")["count"] == api.get(SITES, {"violates": rule["id"]})["count"] == 1
+        for path, query in ((f"{rule['url']}violations/", {}), (SITES, {"violates": rule["id"]})):
+            assert blind.get(path, {"name__isw": word, **query})["count"] == 2
+    api.patch(SITES, [{"id": one["id"], "facility": word} for one in api.get(SITES, {"name__isw": word})["results"]])
+    rule = add_rule("dcim.site", unique_together=["facility"], enabled=False)
+    narrow = service.user(("view", "extras.validationrule"), ("view", "dcim.site", {"name__endswith": "a"})).api
+    assert api.get(f"{rule['url']}violations/")["count"] == 2
+    assert narrow.get(f"{rule['url']}violations/")["count"] == narrow.get(SITES, {"violates": rule["id"]})["count"] == 0
+
+
 def test_a_rule_whose_filter_is_gone_refuses_nothing_and_is_reported(
     service: Service, api: Api, add_rule: AddRule, unique: Unique, word: str
 ) -> None:
