@@ -76,6 +76,15 @@ users = Resource(
 )
 
 
+@groups.permission_check
+@users.permission_check
+def only_tokens_for_accounts(uow: UnitOfWork, action: str) -> bool:
+    """Permission check: a limited token changes accounts, groups and permissions only if its object types name these;
+    an account could do more than the token.
+    """
+    return action not in ("add", "change") or not uow.identity.limited or uow.identity.limited_to_types
+
+
 @users.prepare
 def hash_passwords(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Replaces passwords by their hashes. Those that the policy refuses are errors of the field."""
@@ -165,6 +174,9 @@ permissions = Resource(
     ),
     exempt_by_name_only=True,
 )
+
+
+permissions.permission_check(only_tokens_for_accounts)
 
 
 @permissions.rule

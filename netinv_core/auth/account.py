@@ -23,7 +23,8 @@ class TokenReference:
 @dataclasses.dataclass(frozen=True)
 class Identity:
     """An authenticated account, or nobody. ``permissions`` maps (label, action) to constraints, any of which must
-    hold. ``token`` is that of the request, if there is one; ``limited`` is true if it may do less than its user.
+    hold. ``token`` is that of the request, if there is one; ``limited`` is true if it may do less than its user,
+    ``limited_to_types`` if its object types are among the limits.
     """
 
     user_id: uuid.UUID | None = None
@@ -33,6 +34,7 @@ class Identity:
     permissions: Permissions = dataclasses.field(default_factory=dict)
     token: TokenReference | None = None
     limited: bool = False
+    limited_to_types: bool = False
 
     @property
     def anonymous(self) -> bool:

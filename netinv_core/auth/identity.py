@@ -127,7 +127,8 @@ def _limited(uow: UnitOfWork, identity: Identity, actions: Sequence[str], labels
     else:
         permissions = narrowing.narrowed(identity.permissions, actions, labels)
     writes = identity.can_write and (not actions or set(actions) != {"view"})
-    return dataclasses.replace(identity, superuser=False, can_write=writes, permissions=permissions, limited=True)
+    narrower = dataclasses.replace(identity, superuser=False, can_write=writes, permissions=permissions)
+    return dataclasses.replace(narrower, limited=True, limited_to_types=bool(labels))
 
 
 def by_account(uow: UnitOfWork, user_id: uuid.UUID) -> Identity | None:

@@ -208,7 +208,7 @@ def replace(
     uow: UnitOfWork, row: Mapping[str, Any], proposals: Sequence[Proposal], decided: Sequence[Proposal]
 ) -> None:
     """Stores other states of proposals, and removes those that are not among the decided ones or whose other states
-    change nothing.
+    change nothing. Approvals stay where none differs.
     """
     former = {proposal.identity: proposal for proposal in proposals}
     kept = [
@@ -219,6 +219,8 @@ def replace(
     remaining = {proposal.identity for proposal in kept}
     new = [proposal for proposal in kept if proposal is not former[proposal.identity]]
     gone = [proposal.id for identity, proposal in former.items() if identity not in remaining]
+    if not (gone or new):
+        return
     _exchange(uow, [*gone, *(proposal.id for proposal in new)], [_row_of(row["id"], proposal) for proposal in new])
     _count(uow, row, [proposal.action for proposal in kept])
 

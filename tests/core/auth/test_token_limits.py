@@ -13,7 +13,7 @@ from netinv_core.auth import crypto
 from netinv_core.auth.models import Token
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.models.base import now, table_of
-from netinv_testing import Account, Service
+from netinv_testing import Account, Api, Service
 
 TOKENS = "/api/users/tokens/"
 TENANTS = "/api/tenancy/tenants/"
@@ -112,6 +112,33 @@ def test_a_limited_token_of_a_superuser_is_no_superuser(make_user: Any) -> None:
     reader = superuser.api.post(TOKENS, {"actions": ["view"]})["key"]
     superuser.api.get("/api/users/users/", token=reader)
     assert superuser.api.post(SITES, {}, token=reader, status=403) == DENIED
+
+
+ACCOUNTS = {"users": "users.user", "permissions": "users.objectpermission", "groups": "auth.group"}
+
+
+@pytest.mark.parametrize("limits", [{"actions": ["view", "add", "change"]}, {"allowed_networks": ["192.0.2.0/24"]}])
+@pytest.mark.parametrize("superuser", [True, False])
+def test_a_limited_token_gives_nobody_more_than_it_may(
+    service: Service, make_user: Any, superuser: bool, limits: Any
+) -> None:
+    """A new password, another group or a permission would open what the token is limited not to do."""
+    user = make_user((ALL, ["users.token", *ACCOUNTS.values()]), superuser=superuser)
+    key = user.api.post(TOKENS, limits)["key"]
+    limited = Api(lambda environ, start: service.app({**environ, "REMOTE_ADDR": "192.0.2.9"}, start), key)
+    own = limited.get("/api/users/users/", {"username": user.username})["results"][0]
+    assert limited.patch(own["url"], {"password": "quartz-violet-anchor-59"}, status=403) == DENIED
+    for name in ACCOUNTS:
+        assert limited.post(f"/api/users/{name}/", {}, status=403) == DENIED
+
+
+def test_a_token_that_is_meant_for_accounts_changes_them(make_user: Any, unique: Any) -> None:
+    owner = make_user((ALL, ["users.token", *ACCOUNTS.values()]))
+    key = owner.api.post(TOKENS, {"object_types": list(ACCOUNTS.values())})["key"]
+    made = owner.api.post("/api/users/users/", {"username": unique(), "password": "quartz-violet-anchor-59"}, token=key)
+    owner.api.patch(made["url"], {"password": "quartz-violet-anchor-60"}, token=key)
+    for name, body in (("groups", {}), ("permissions", {"object_types": ["dcim.site"], "actions": ["view"]})):
+        owner.api.post(f"/api/users/{name}/", {"name": unique(), **body}, token=key)
 
 
 def test_a_token_does_not_widen_what_its_user_may(owner: Account) -> None:

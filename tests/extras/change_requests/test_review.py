@@ -96,6 +96,8 @@ def test_a_change_withdraws_approvals(
     assert kinds_of(api, change_request) == ["submit", "approve", "withdraw"]
     assert not any(event["counts"] for event in api.get(f"{at}review/")["events"])
     reviewer.post(f"{at}approve/", {}, status=200)
+    author.api.post(f"{at}rebase/", {"choices": []}, status=200)
+    assert state_of(api, change_request) == ("approved", 1)
     choice = {"object_type": "dcim.site", "object_id": site["id"], "field": "asn", "take": "ours"}
     author.api.post(f"{at}rebase/", {"choices": [choice]}, status=200)
     assert state_of(api, change_request) == ("submitted", 0)
