@@ -365,16 +365,14 @@ def test_no_module_of_tests_imports_another(folder: str) -> None:
 
 
 @pytest.mark.parametrize("package", [*PACKAGES, "plugins", "compare", "bench"])
-def test_files_and_functions_are_short(package: str) -> None:
-    """Files of at most 400 lines, functions of at most 50."""
-    files = {path: len(path.read_text().splitlines()) for path in modules(package)}
+def test_functions_are_short(package: str) -> None:
+    """Functions of at most 50 lines."""
     functions = [
         (path, node)
         for path, module in modules(package).items()
         for node in ast.walk(module)
         if isinstance(node, ast.FunctionDef)
     ]
-    assert [(str(path), lines) for path, lines in files.items() if lines > 400] == []
     assert [(str(path), node.name) for path, node in functions if (node.end_lineno or 0) - node.lineno >= 50] == []
 
 

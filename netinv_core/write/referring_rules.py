@@ -47,7 +47,8 @@ def through(
 
     :param where: condition of the objects that read the path, given their table
     :param when: the same of a draft
-    :param exclusive: one transaction at a time judges by these objects, as the rule is about all that refer to them
+    :param exclusive: one transaction at a time judges by these objects, as the rule is about all that refer to them, or
+        locks them itself: two transactions with a shared lock would each wait for the other
     """
     return Reading(columns, path, where, when, exclusive)
 

@@ -96,7 +96,7 @@ def test_the_next_free_address_takes_two_clicks(
     demo_service.api.post("/api/ipam/prefixes/", body)
     page.goto(f"/dcim/interfaces/{ports[0].id}/")
     page.get_by_role("link", name="Assign address").click()
-    page.get_by_role("button", name="10.50.0.0/29").click()
+    page.get_by_role("button", name="10.50.0.1/29").click()
     page.locator("[data-notice]").wait_for()
     assert "10.50.0.1/29" in page.locator("#panel-addresses").inner_text()
 

@@ -89,7 +89,7 @@ virtual_device_contexts = Resource(
 )
 
 
-@virtual_device_contexts.rule(reads=[through("interfaces", "device_id")])
+@virtual_device_contexts.rule(reads=[through("interfaces", "device_id", exclusive=True)])
 def interfaces_are_of_the_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects contexts with an interface of another device; two statements."""
     listed = {draft.id: draft.many["interfaces"] for draft in drafts if "interfaces" in draft.many}
@@ -122,7 +122,10 @@ def _of_interfaces(uow: UnitOfWork, keys: Sequence[Any]) -> Any:
 @virtual_device_contexts.rule(
     changing=["device_id", *(f"{name}_id" for name in PRIMARY)],
     reads=[
-        *(through(name, "ip_version", "assigned_object_type", "assigned_object_id") for name in PRIMARY),
+        *(
+            through(name, "ip_version", "assigned_object_type", "assigned_object_id", exclusive=True)
+            for name in PRIMARY
+        ),
         related_by(INTERFACE, "device_id", pairs=_of_interfaces),
     ],
 )

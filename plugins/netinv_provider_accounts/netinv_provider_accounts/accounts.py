@@ -72,7 +72,7 @@ provider_accounts = Resource(
 )
 
 
-@provider_accounts.rule(reads=[through("circuits", "provider_id")])
+@provider_accounts.rule(reads=[through("circuits", "provider_id", exclusive=True)])
 def circuits_are_of_the_provider_and_of_one_account(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects circuits of another provider, and those of another account; three statements, which lock the circuits."""
     listed = {draft.id: draft.many["circuits"] for draft in drafts if "circuits" in draft.many}
