@@ -37,6 +37,18 @@ class Order(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
+class ObjectWarning:
+    """What the writer of an object is told, which does not refuse the write: a message about a field, or about the
+    whole object (``__all__``).
+    """
+
+    label: str
+    key: Any
+    field: str
+    message: str
+
+
+@dataclasses.dataclass(frozen=True)
 class ContentType:
     """Content type: a model's name among all packages, and its number.
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from netinv_core.auth.account import Identity
     from netinv_core.db.driver.read_connection import ReadConnection
     from netinv_core.plain_types import KeyedRequest
+    from netinv_core.records import ObjectWarning
     from netinv_core.types import Draft, NameQuery, ReadRoute, Registry
 
 _AFTER_COMMIT = "netinv: functions to call after the commit"
@@ -248,6 +249,11 @@ class UnitOfWork:
         self.revealed.update(before.revealed)
         self.configuration.cached, self.deleting, self._connection = before.cached, before.deleting, before.connection
         self.expire_all()
+
+    @property
+    def warnings(self) -> list[ObjectWarning]:
+        """Warnings about the objects written so far, each once, without those of what was rolled back."""
+        return list(dict.fromkeys(warning for change_set in self._change_sets for warning in change_set.warnings))
 
     def write_changes(self) -> None:
         """Writes the records of the changes so far.

@@ -29,6 +29,7 @@ from netinv_core.wrong_results import WrongResult, without_json_form
 
 if TYPE_CHECKING:
     from netinv_core import types
+    from netinv_core.records import ObjectWarning
     from netinv_core.types import Endpoint, UnitOfWork
 
 MAX_ROUNDS = 10  # of the changes of hooks that are told of changes
@@ -97,9 +98,12 @@ def with_masked(endpoint: Endpoint, representation: dict[str, Any], row: Mapping
 
 
 class ChangeSet:
-    """The changes of a unit of work that are not written yet."""
+    """The changes of a unit of work that are not written yet. ``warnings`` are about what was written in it; they stay
+    when the changes are written.
+    """
 
     def __init__(self) -> None:
+        self.warnings: list[ObjectWarning] = []
         self._changes: dict[tuple[str, Any], types.Change] = {}
         self._updated_in_bulk: Counter[types.Endpoint] = Counter()
 
@@ -134,12 +138,14 @@ class ChangeSet:
         return {key for label, key in self._changes if label == endpoint.label}
 
     def clear(self) -> None:
-        """Removes all changes."""
+        """Removes all changes and warnings."""
+        self.warnings.clear()
         self._changes.clear()
         self._updated_in_bulk.clear()
 
     def merge(self, later: types.ChangeSet) -> None:
-        """Adds the changes of another change set, which are later than these."""
+        """Adds the changes and warnings of another change set, which are later than these."""
+        self.warnings += later.warnings
         for change in later.pending:
             self.add(change)
         self._updated_in_bulk.update(later.updated_in_bulk)

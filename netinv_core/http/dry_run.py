@@ -14,6 +14,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid
+from netinv_core.http import warned
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.serialization import json_response, query_of
 from netinv_core.write.dry_run import MAX_LISTED, Preview, dry_run
@@ -84,7 +85,8 @@ def _body(request: Request, answer: Any, preview: Preview) -> dict[str, Any]:
     for name in _HEADERS_OF_WRITES:
         request.response.headers.pop(name, None)
     members = {"dry_run": True, "status": status, "result": result, "count": preview.counts, "changes": preview.changes}
-    return {**members, **preview.effects}
+    warnings = [warned.member_of(warning) for warning in preview.warnings[:MAX_LISTED]]
+    return {**members, **({"warnings": warnings} if warnings else {}), **preview.effects}
 
 
 def describe(operation: dict[str, Any]) -> None:

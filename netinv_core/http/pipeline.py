@@ -27,7 +27,7 @@ from webob.datetime_utils import parse_date
 
 from netinv_core.auth.security_policy import SecurityPolicy
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
-from netinv_core.http import dry_run, health, idempotency, mount, negotiation, rate_limits
+from netinv_core.http import dry_run, health, idempotency, mount, negotiation, rate_limits, warned
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.problems import error_response, logged
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, unit_of_work
@@ -349,6 +349,7 @@ PIPELINE: tuple[Around | Precheck | Included | Deriver, ...] = (
         "method_checked_view",
         "rendered_view",
     ),
+    Deriver("warned_view", always, warned.warned_view, "idempotent_view", "rendered_view"),
     Deriver("dry_run_view", lambda request: request.query_string, dry_run.dry_run_view, "rendered_view", VIEW),
 )
 

@@ -13,6 +13,7 @@ from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.errors import Denied
 
 if TYPE_CHECKING:
+    from netinv_core.records import ObjectWarning
     from netinv_core.types import Change, ChangeSet, Endpoint, UnitOfWork
 
 MAX_LISTED = 1000  # changes, and effects of each name, in a preview; the counts include the others
@@ -47,12 +48,14 @@ class Preview:
 
     ``changes`` has the changed objects that the user may view, ``effects`` the lists of :class:`Effects` by name; each
     has at most :data:`MAX_LISTED` entries. ``counts`` has the numbers of all changes and effects. ``denied`` is what
-    the guards of changes would refuse them with; they can still be proposed.
+    the guards of changes would refuse them with; they can still be proposed. ``warnings`` are about objects that the
+    request writes.
 
     ``unlisted`` counts the changes that ``changes`` lacks, by action and label: those beyond the maximum, and those of
     models whose objects the user may all view, but for the ones that their owners alone see.
     """
 
+    warnings: list[ObjectWarning] = dataclasses.field(default_factory=list)
     changes: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     effects: dict[str, list[Mapping[str, Any]]] = dataclasses.field(default_factory=dict)
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -75,6 +78,7 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
         if not guarded:
             preview.denied = _denied(uow, change_set)
         changes = change_set.write(uow, guarded=guarded)
+        preview.warnings += uow.warnings
         recorded = [change for change in changes if change.record is not None]
         named = uow.registry.results("netinv_change_effects", _checked, uow=uow, changes=recorded)
         effects = {name: entry for entries in named for name, entry in entries.items()}

@@ -19,9 +19,10 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.base import table_of
 from netinv_core.read import lookups
+from netinv_core.records import ObjectWarning
 from netinv_core.write.draft import ALL
 from netinv_extras.validation_rules import conditions
-from netinv_extras.validation_rules.models import CONDITIONS, NOT_A_COLUMN, ValidationRule, column_of
+from netinv_extras.validation_rules.models import CONDITIONS, NOT_A_COLUMN, REFUSE, ValidationRule, column_of
 
 if TYPE_CHECKING:
     from netinv_core.types import Draft, Endpoint, UnitOfWork
@@ -37,10 +38,11 @@ class JudgedRule:
     """A rule of an endpoint, with the field that its message is shown at.
 
     ``applies`` is the condition that the rule is about an object, ``broken`` that this breaks it. ``reads`` are the
-    fields on which that depends, ``None`` for any.
+    fields on which that depends, ``None`` for any. One that ``refuses`` a write that breaks it rejects the draft.
     """
 
     key: Any
+    refuses: bool
     name: str
     message: str
     shown_at: str
@@ -51,7 +53,7 @@ class JudgedRule:
 
     @property
     def text(self) -> str:
-        """Message of a refused write."""
+        """Message of a write that breaks the rule."""
         return f"{self.message} (validation rule “{self.name}”)"
 
 
@@ -95,6 +97,7 @@ def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> Judg
         default = REQUIRED.format(", ".join(sorted(row["requires"] or ())))
     return JudgedRule(
         row["id"],
+        row["severity"] == REFUSE,
         row["name"],
         row["message"] or default,
         row["field_name"] or _field_of(endpoint, unique or sorted(asked or ())),
@@ -181,7 +184,7 @@ def _select_flags(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
 
 
 def judge(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rejects written objects that break a rule which reads what the write touches."""
+    """Rejects written objects that break a rule which reads what the write touches, or warns of them."""
     if endpoint.label not in rows_of(uow):
         return
     judgement = _judgement(uow, endpoint)
@@ -190,16 +193,21 @@ def judge(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
         keys = [rule.key for rule in touched]
         uow.execute(sa.select(_table.c.id).where(_table.c.id.in_(keys)).order_by(_table.c.id).with_for_update())
         found = uow.execute(judgement.select_unique, {"keys": [draft.id for draft in drafts]}).tuples()
-        _reject(drafts, ((key, judgement.unique[number]) for key, number in found))
+        _tell(uow, drafts, ((key, judgement.unique[number]) for key, number in found))
     if any(conditions.touches(draft, rule.reads) for rule in judgement.required for draft in drafts):
         rows = uow.execute(judgement.select_required, {"keys": [draft.id for draft in drafts]}).tuples()
         flagged = ((key, zip(judgement.required, flags, strict=True)) for key, *flags in rows)
-        _reject(drafts, ((key, rule) for key, flags in flagged for rule, is_broken in flags if is_broken))
+        _tell(uow, drafts, ((key, rule) for key, flags in flagged for rule, is_broken in flags if is_broken))
 
 
-def _reject(drafts: Sequence[Draft], broken: Iterable[tuple[Any, JudgedRule]]) -> None:
-    """Rejects the drafts that break a rule, of those that touch what it reads."""
+def _tell(uow: UnitOfWork, drafts: Sequence[Draft], broken: Iterable[tuple[Any, JudgedRule]]) -> None:
+    """Rejects the drafts that break a rule, of those that touch what it reads, or adds warnings about them."""
     by_id = {draft.id: draft for draft in drafts}
     for key, rule in broken:
-        if conditions.touches(by_id[key], rule.reads):
-            by_id[key].reject(rule.shown_at, rule.text)
+        draft = by_id[key]
+        if not conditions.touches(draft, rule.reads):
+            continue
+        if rule.refuses:
+            draft.reject(rule.shown_at, rule.text)
+        else:
+            uow.change_set.warnings.append(ObjectWarning(draft.endpoint.label, key, rule.shown_at, rule.text))

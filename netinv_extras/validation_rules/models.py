@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core.models.base import ChangeLogged
-from netinv_core.models.columns import boolean, column, json_document, required_text, text
+from netinv_core.models.columns import Choices, boolean, choice, column, json_document, required_text, text
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import max_terms
@@ -18,6 +18,8 @@ from netinv_extras.content_types import has_pages, type_label
 from netinv_extras.validation_rules import conditions
 
 LABEL = "extras.validationrule"
+REFUSE, WARN = "refuse", "warn"
+SEVERITIES = Choices.of((REFUSE, "Refuse"), (WARN, "Warn"))
 CONDITIONS = ("applies_to", "requires")
 MOST_FIELDS = 5  # of a unique set
 ONE_OF_TWO = "Give either filters that objects must match, or fields that are unique together."
@@ -33,7 +35,7 @@ class ValidationRule(ChangeLogged):
     """A rule for the objects of a content type that match ``applies_to``: they must match ``requires``, or have other
     values than each other in the fields ``unique_together``, in which null and blank are none.
 
-    ``message`` and ``field_name`` say why, and where, a write is refused.
+    ``message`` and ``field_name`` say why, and where, a write is refused, or warned of by the ``severity``.
     """
 
     __tablename__ = "extras_validation_rule"
@@ -41,7 +43,10 @@ class ValidationRule(ChangeLogged):
     name: Mapped[str] = required_text(100, unique=True)
     description: Mapped[str] = text(200)
     content_type: Mapped[str] = column(length=100, index=True)
-    enabled: Mapped[bool] = boolean(True, "Writes that break the rule are refused")
+    enabled: Mapped[bool] = boolean(True, "Writes are judged by the rule")
+    severity: Mapped[str] = choice(
+        SEVERITIES, default=REFUSE, help="Whether a write that breaks the rule is refused, or answered with a warning"
+    )
     applies_to: Mapped[Any | None] = json_document("The objects meant, as filters of their list; all without")
     requires: Mapped[Any | None] = json_document("What they must match, as filters of their list")
     unique_together: Mapped[list[Any] | None] = json_document("Fields whose values no two of them may share")
@@ -61,9 +66,10 @@ validation_rules = Resource(
     example={"content_type": "extras.secret", "applies_to": {"name": "only an example"}, "requires": {"name": "so"}},
     presentation=Presentation(
         empty="Add one to refuse objects that do not match filters: a pattern of names, fields that must be set.",
-        columns=["name", "content_type", "message", "enabled"],
+        columns=["name", "content_type", "severity", "message", "enabled"],
+        facets=["severity"],
         fieldsets=[
-            ("Rule", ["name", "description", "content_type", "enabled"]),
+            ("Rule", ["name", "description", "content_type", "severity", "enabled"]),
             ("Objects", ["applies_to"]),
             ("What must hold", ["requires", "unique_together"]),
             ("Refusal", ["message", "field_name"]),

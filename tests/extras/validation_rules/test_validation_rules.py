@@ -109,6 +109,49 @@ def test_fields_that_are_unique_together_tell_equal_objects_apart(api: Api, add_
     assert api.get(f"{rule['url']}violations/")["count"] == 0
 
 
+def warned(answer: Any) -> Any:
+    """The warnings of an answer."""
+    return json.loads(answer.headers["API-Warnings"]) if "API-Warnings" in answer.headers else None
+
+
+def test_a_rule_that_only_warns_refuses_nothing_and_is_named_in_the_answer(
+    api: Api, browser: Browser, add_rule: AddRule, word: str
+) -> None:
+    rule = add_rule("dcim.site", {"name__re": "-[0-9]{2}$"}, severity="warn", message="Nämen end in a number.")
+    text = f"Nämen end in a number. (validation rule “{rule['name']}”)"
+    answer = api.send("POST", SITES, site(f"{word}-x"), status=201)
+    key = answer.json["id"]
+    about = {"object_type": "dcim.site", "object_id": key, "field": "name", "message": text}
+    assert warned(answer) == {"count": 1, "warnings": [about]}
+    assert warned(api.send("PATCH", f"{SITES}{key}/", {"description": "as it was"})) is None
+    assert warned(api.send("POST", SITES, site(f"{word}-01"), status=201)) is None
+    preview = api.send("PATCH", f"{SITES}{key}/?dry_run=true", {"name": f"{word}-y"})
+    assert preview.json["warnings"] == [about] and warned(preview) is None
+    form = browser.get(f"/dcim/sites/{key}/edit/").form()
+    form["name"] = f"{word}-z"
+    page = form.submit().follow()
+    assert text in page and page.html.select_one(".notice.warning") is not None
+
+
+def test_many_warnings_are_counted_and_as_many_listed_as_a_header_has_room_for(
+    api: Api, add_rule: AddRule, word: str
+) -> None:
+    add_rule("dcim.site", {"facility__n": ""}, severity="warn", message="ä" * 200)
+    answer = api.send("POST", SITES, [site(f"{word} {number}") for number in range(30)], status=201)
+    assert len(answer.headers["API-Warnings"]) <= 4096
+    assert warned(answer)["count"] == 30 and 0 < len(warned(answer)["warnings"]) < 30
+
+
+def test_an_item_that_is_rolled_back_leaves_no_warning(api: Api, add_rule: AddRule, word: str) -> None:
+    add_rule("dcim.site", {"facility__n": ""}, severity="warn")
+    bodies = [site(f"{word} a"), site(f"{word} b", status="no such status")]
+    assert warned(api.send("POST", f"{SITES}?on_error=continue", bodies, status=200))["count"] == 1
+    add_rule("dcim.site", {"name__ic": f"{word} c"})
+    answer = api.send("POST", f"{SITES}?on_error=continue", [site(f"{word} c"), site(f"{word} d")], status=200)
+    assert warned(answer)["count"] == 1
+    assert warned(api.send("POST", SITES, [site(f"{word} c"), site(f"{word} e")], status=400)) is None
+
+
 def by_form(_: Api, browser: Browser, old: Made, word: str) -> Any:
     """*Save* of the form of a site."""
     form = browser.get(f"/dcim/sites/{old['id']}/edit/").form()
