@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import functools
 import uuid
+import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -28,7 +29,7 @@ NAMING = {
 }
 
 
-_DECLARED = "netinv_declared"  # in the `info` of tables that are complete
+_declared: weakref.WeakSet[SATable] = weakref.WeakSet()  # tables that have all of their columns
 TRANSIENT = "netinv_transient"  # in the `info` of tables whose rows mean nothing elsewhere: backups leave them out
 
 
@@ -74,8 +75,11 @@ class Base(DeclarativeBase):
 
 @event.listens_for(SATable, "after_parent_attach")
 def _note_declared(table: Any, parent: Any) -> None:
-    """Notes that a table of a model has all of its columns."""
-    table.info[_DECLARED] = parent is Base.metadata
+    """Notes that a table of a model has all of its columns. Copies of it, as Alembic makes them, are of other
+    metadata.
+    """
+    if parent is Base.metadata:
+        _declared.add(table)
 
 
 @event.listens_for(Column, "before_parent_attach")
@@ -84,7 +88,7 @@ def _refuse_column(sql_column: Any, table: Any) -> None:
 
     :raises TypeError: naming the column
     """
-    if isinstance(table, SATable) and table.info.get(_DECLARED):
+    if isinstance(table, SATable) and table in _declared:
         raise TypeError(f"{table.name} is declared already; a package cannot add the column {sql_column.name!r} to it")
 
 

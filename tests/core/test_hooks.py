@@ -60,6 +60,19 @@ def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield Service(engine, JOBS)
 
 
+def test_a_package_judges_objects_after_their_rows_are_written(service: Service) -> None:
+    api, word = service.api, service.unique()
+    alone = {"comments": "alone"}
+    bodies = [{"name": f"{word} {number}", **alone} for number in range(2)]
+    assert api.post(TENANTS, bodies, status=400)[0] == {"comments": ["Another one is alone."]}
+    made = api.post(TENANTS, bodies[0])
+    other = api.post(TENANTS, {"name": f"{word} 2"})
+    api.patch(other["url"], alone, status=400)
+    api.delete(made["url"])
+    api.patch(other["url"], alone)
+    api.delete(other["url"])
+
+
 @pytest.mark.night
 def test_a_package_attaches_to_the_resources_of_another(service: Service) -> None:
     api, word = service.api, service.unique()

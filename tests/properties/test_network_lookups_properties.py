@@ -147,11 +147,14 @@ def test_prefixes_are_related_as_in_the_standard_library(
     st.lists(st.sampled_from(["true", "True", "TRUE", "1", "false", "False", "FALSE", "0"]), min_size=1),
 )
 @pytest.mark.night
-def test_of_several_switches_the_last_is_compared(
+def test_a_switch_takes_one_value_however_often_it_is_given(
     service: Service, prefixes: Rows, negated: bool, some: list[str]
 ) -> None:
-    wanted = (some[-1].lower() in ("true", "1")) is not negated
     name = "is_pool__n" if negated else "is_pool"
+    if len(set(some)) > 1:
+        assert list(service.api.get("/api/ipam/prefixes/", {name: some}, status=400)) == [name]
+        return
+    wanted = (some[0].lower() in ("true", "1")) is not negated
     assert prefixes.found(service, **{name: some}) == prefixes.that(lambda row: row["is_pool"] is wanted)
 
 

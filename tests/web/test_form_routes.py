@@ -101,7 +101,7 @@ class Pages:
         return status, text, dict(headers)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pages(service: Service) -> Pages:
     """The pages, for an administrator of their own."""
     own = copy.copy(service)

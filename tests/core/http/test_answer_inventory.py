@@ -104,7 +104,6 @@ ANSWERS: dict[str, Callable[[World], Asked]] = {
     "new object": lambda world: ("POST", SITES, {"name": f"{world.word} 2", "status": "active"}),
     "changed object": lambda world: ("PATCH", world.site["url"], {"description": "changed"}),
     "dry run": lambda world: ("PATCH", f"{world.site['url']}?dry_run=1", {"description": "changed"}),
-    "plan": lambda world: ("POST", f"{SITES}?plan=1", {"name": f"{world.word} 3", "status": "active"}),
 }
 
 

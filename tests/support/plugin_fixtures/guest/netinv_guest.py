@@ -27,6 +27,7 @@ from netinv_extras.git.sync import CREATED, ContentKind
 from netinv_extras.secrets import SecretsProvider
 
 TARGET = "tenancy.tenant"
+ALONE = "alone"
 seeded = []
 recorded = []
 reverted = []
@@ -160,6 +161,20 @@ def netinv_rules(registry, endpoint):
                 draft.reject("name", "Nobody is nobody.")
 
     return [no_nobody] if endpoint.label == TARGET else []
+
+
+@hookimpl
+def netinv_written_rules(registry):
+    """No two tenants have the comment that they are alone, seen once their rows are written."""
+
+    def one_is_alone(uow, endpoint, drafts):
+        table = endpoint.table
+        if endpoint.label == TARGET and any(draft["comments"] == ALONE for draft in drafts):
+            count = sa.select(sa.func.count()).select_from(table).where(table.c.comments == ALONE)
+            if uow.execute(count).scalar() > 1:
+                drafts[0].reject("comments", "Another one is alone.")
+
+    return [one_is_alone]
 
 
 @hookimpl
