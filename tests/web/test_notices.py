@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from pyramid.request import Request
 from pyramid.response import Response
@@ -15,6 +17,7 @@ from netinv_web import notices
 def test_a_notice_fits_its_cookie(service: Service, character: str, length: int) -> None:
     """A long text in another script is shortened: it neither fails the answer nor is it dropped by browsers."""
     request, following = Request.blank("/"), Request.blank("/")
+    request.uow = SimpleNamespace(warnings=[])
     request.registry = following.registry = service.app.registry
     sent = notices.Notice(character * length, undo="1" * 36, link="/" + "x" * 80, link_text="Open it")
     response = notices.add(request, Response(), sent)
