@@ -38,8 +38,8 @@ class Order(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class ObjectWarning:
-    """What the writer of an object is told, which does not refuse the write: a message about a field, or about the
-    whole object (``__all__``).
+    """Warning about a written object, which does not refuse the write: a message about a field, or about the whole
+    object (``__all__``). ``label`` and ``key`` are those of the object.
     """
 
     label: str

@@ -1,4 +1,4 @@
-"""The header ``API-Warnings`` of an answer: what its request was warned of, as JSON in ASCII.
+"""The header ``API-Warnings`` of the answer to a write: warnings about the written objects, as JSON in ASCII.
 
 ``{"count": 2, "warnings": [{"object_type": …, "object_id": …, "field": …, "message": …}, …]}``; the list has as many
 warnings as the header has room for.
@@ -46,7 +46,7 @@ def header_of(warnings: Sequence[ObjectWarning]) -> str:
 
 
 def member_of(warning: ObjectWarning) -> dict[str, str]:
-    """A warning as JSON has it."""
+    """The JSON object of a warning."""
     return {
         "object_type": warning.label,
         "object_id": str(warning.key),

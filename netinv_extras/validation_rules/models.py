@@ -35,7 +35,7 @@ class ValidationRule(ChangeLogged):
     """A rule for the objects of a content type that match ``applies_to``: they must match ``requires``, or have other
     values than each other in the fields ``unique_together``, in which null and blank are none.
 
-    ``message`` and ``field_name`` say why, and where, a write is refused, or warned of by the ``severity``.
+    ``message`` and ``field_name`` say why, and where, a write that breaks it is refused or warned of (``severity``).
     """
 
     __tablename__ = "extras_validation_rule"
