@@ -333,10 +333,12 @@ def max_terms(settings: Mapping[str, Any]) -> int:
 
 
 def terms(lookup: str, values: Sequence[Any]) -> int:
-    """The number of values that a lookup, or its suffix, compares one by one; a regular expression counts by its
-    length.
+    """The number of values that a lookup, or its suffix, compares one by one. A regular expression counts by its
+    length, and each of several four times: 500 short ones took 5 s with 2,000 regions on MariaDB.
     """
-    return sum(patterns.terms(str(value)) for value in values) if lookup in _OF_PATTERNS else len(values)
+    if lookup not in _OF_PATTERNS:
+        return len(values)
+    return sum(patterns.terms(str(value)) for value in values) * (4 if len(values) > 1 else 1)
 
 
 def convert_flag(value: Any) -> bool:

@@ -146,6 +146,14 @@ def test_regular_expressions_count_by_their_length(service: Service, api: Api) -
         assert api.send("POST", f"{SITES}query/", dict.fromkeys(query, "zz"), status=200).json["count"] == 0
 
 
+@pytest.mark.parametrize("lookup", ["re", "nre", "ire", "nire"])
+def test_each_of_several_regular_expressions_counts_four_times(api: Api, lookup: str) -> None:
+    name = f"name__{lookup}"
+    answer = api.send("POST", f"{SITES}query/", {name: MANY[: MOST // 4 + 1]}, status=400)
+    assert answer.json == {name: [TOO_MANY]}
+    api.send("POST", f"{SITES}query/", {name: MANY[: MOST // 4]}, status=200)
+
+
 def of_query(name: str, count: int, inner: str = "sites({}:$n){{id}}") -> str:
     """A GraphQL query whose variable is given to a filter of so many fields."""
     fields = " ".join(f"a{number}: {inner.format(name)}" for number in range(count))
