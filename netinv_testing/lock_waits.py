@@ -53,3 +53,21 @@ def until_it_waits(engine: Engine, future: Future[Any]) -> None:
     while not waits.count() and not future.done():
         assert time.monotonic() < deadline, "nothing waits for a lock"
         time.sleep(0.02)
+
+
+def is_locked(engine: Engine, table: sa.Table, key: Any) -> bool:
+    """True where a transaction that changes a row would wait for another one. On SQLite, that is any row."""
+    url = engine.url.render_as_string(hide_password=False)
+    probe = engine_from(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    row = sa.select(table.c.id).where(table.c.id == key).with_for_update(nowait=True, key_share=True)
+    begin = ("PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE")
+    try:
+        with probe.connect() as connection:
+            if engine.dialect.name == "sqlite":
+                for statement in begin:
+                    connection.exec_driver_sql(statement)
+            else:
+                connection.execute(row)
+    except sa.exc.DBAPIError:
+        return True
+    return False

@@ -61,9 +61,12 @@ class ReadPath:
 
 @cached_in_registry
 def paths_of(endpoint: Endpoint) -> tuple[ReadPath, ...]:
+    """The paths that the rules of an endpoint read and lock: none on SQLite."""
+    return () if driver_of(endpoint.registry.dialect).locks_database else declared_paths(endpoint)
+
+
+def declared_paths(endpoint: Endpoint) -> tuple[ReadPath, ...]:
     """The paths that the rules of an endpoint read, as far as the packages of their models are there."""
-    if driver_of(endpoint.registry.dialect).locks_database:
-        return ()
     return tuple(
         path
         for rule in endpoint.rules

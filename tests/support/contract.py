@@ -43,6 +43,7 @@ SQL_CHECKS = {  # that compare what the database returns, orders, refuses or cou
     "a_list_is_within_its_budget",
     "changing_and_deleting_do_not_grow",
     "what_is_unique_is_created_once",
+    "what_rules_read_of_others_is_locked",
     "a_bulk_write_goes_on_after_errors",
 }
 OWN_SQL = {  # resources with filters, orders, constraints or counts that others do not have
