@@ -1,4 +1,4 @@
-"""Checks of ``netinv check`` that several features share: allowed addresses, and folders that settings name."""
+"""Checks of ``netinv check`` that several features share: allowed addresses, folders that settings name, conditions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Session
+
+from netinv_core.auth.account import ANONYMOUS
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.types import Registry
+from netinv_core.uow import UnitOfWork
+from netinv_extras.change_judging import ChangeJudge
 
 
 def guard(registry: Registry, setting: str, check: str) -> Finding:
@@ -35,3 +41,16 @@ def missing_folders(named: Iterable[tuple[str, str]]) -> Iterator[Finding]:
         if not Path(path).is_dir():
             message = f"netinv.{setting}: there is no folder {path}"
             yield Finding("folders", PROBLEM, message, "create it, or correct the setting")
+
+
+def conditions(engine: Engine, registry: Registry, judge: ChangeJudge) -> Iterable[Finding]:
+    """Webhooks or job hooks whose conditions their content types do not know any more, or one finding for all."""
+    check, faults, count = f"conditions of {judge.kind}s", [], 0
+    with Session(engine) as session:
+        uow = UnitOfWork(registry, session, ANONYMOUS).as_system()
+        for label, hook in judge.all_hooks(uow):
+            count += 1
+            if hook.fault:
+                message = f"the {judge.kind} “{hook.name}” is told of no change of {label}: {hook.fault}"
+                faults.append(Finding(check, WARNING, message, "correct its conditions, or delete it"))
+    return faults or [Finding(check, OK, f"{count} can be judged")]

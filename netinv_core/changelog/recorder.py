@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.sql.expression import FromClause
 
 from netinv_core.caches import lru_cache
-from netinv_core.db.driver.related_inserts import InsertWithRelated
+from netinv_core.db.driver.related_inserts import InsertWithRelated, RecordRows
 
 if TYPE_CHECKING:
     from netinv_core.types import UnitOfWork
@@ -25,12 +25,13 @@ class RelatedInsert:
     ``insert(dialect, recorded)`` builds it, once: ``recorded`` has the columns of
     :class:`netinv_core.changelog.models.ObjectChange` except documents. ``after_insert(uow, count)`` is called
     with the number of rows. ``rows_per_record`` is the most rows of one record: a statement has fewer records then, so
-    that none meets the statement timeout.
+    that none meets the statement timeout. ``parameters`` are the values of parameters that the INSERT has of its own.
     """
 
     insert: Callable[[str, FromClause], sa.Insert]
     after_insert: Callable[[UnitOfWork, int], None]
     rows_per_record: int = dataclasses.field(default=1, compare=False)
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict, compare=False)
 
 
 def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], related: Sequence[RelatedInsert]) -> None:
@@ -39,8 +40,8 @@ def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], rel
     statement = _statement(uow.registry.dialect, table, tuple(related))
     size = max(ROWS_PER_STATEMENT // max((item.rows_per_record for item in related), default=1), 1)
     for start in range(0, len(rows), size):
-        some = rows[start : start + size]
-        for item, count in zip(related, uow.execute(statement, some), strict=True):
+        values = RecordRows(rows[start : start + size], [item.parameters for item in related])
+        for item, count in zip(related, uow.execute(statement, values), strict=True):
             counts[item] += count
     for item, count in counts.items():
         item.after_insert(uow, count)

@@ -10,6 +10,8 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import settings
 from netinv_core.app import Feature
+from netinv_core.changelog.guards import ChangeGuard
+from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.findings import PROBLEM, Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.metrics import Sample
@@ -76,6 +78,19 @@ def netinv_seed(uow: UnitOfWork) -> None:
 
 
 @hookimpl
+def netinv_change_guards(registry: Registry) -> Iterable[ChangeGuard]:
+    """The conditions of job hooks look at objects before they are changed."""
+    return [hooks.judge.guard]
+
+
+@hookimpl
+def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:
+    """Judges changes by the conditions of job hooks; inserts nothing."""
+    hooks.judge_changes(uow, changes)
+    return ()
+
+
+@hookimpl
 def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     """Enqueues runs of the jobs that changes start."""
     hooks.enqueue_jobs(uow, changes)
@@ -109,17 +124,17 @@ def netinv_commands() -> dict[str, list[click.Command]]:
 
 @hookimpl
 def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
-    """Checks that the folder of local jobs exists, and that its files can be imported."""
+    """Checks that the folder of local jobs exists, that its files can be imported, and conditions of job hooks."""
     from netinv_extras import checks
 
-    path = registry.settings["jobs_root"]
+    path, found = registry.settings["jobs_root"], [*checks.conditions(engine, registry, hooks.judge)]
     if not path:
-        return []
+        return found
     failed = [
         Finding("jobs", PROBLEM, f"{name} cannot be imported: {reason}", "see `netinv jobs check`")
         for name, reason in catalog.errors_of_folder(registry).items()
     ]
-    return [*checks.missing_folders([("jobs_root", path)]), *failed]
+    return [*checks.missing_folders([("jobs_root", path)]), *failed, *found]
 
 
 @hookimpl

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
 from netinv_core.models.columns import CASCADE, Ref, boolean, foreign_key, required_text, slug
@@ -23,6 +22,8 @@ from netinv_core.resource import Resource, content_type_list
 from netinv_core.types import Change, Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.dry_run import Effects
+from netinv_extras import change_conditions
+from netinv_extras.change_judging import ChangeJudge
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs.api_client import JobUnitOfWork
@@ -46,11 +47,13 @@ class JobHook(Organizational):
     type_create: Mapped[bool] = boolean(False, "Call this job hook when a matching object is created.")
     type_update: Mapped[bool] = boolean(False, "Call this job hook when a matching object is updated.")
     type_delete: Mapped[bool] = boolean(False, "Call this job hook when a matching object is deleted.")
+    conditions: Mapped[Any | None] = change_conditions.column()
     slug: Mapped[str] = slug(hidden=True)
 
 
 job_hook_types = content_type_table("extras_job_hook_type", "extras_job_hook")
 _hook, _job = table_of(JobHook), table_of(Job)
+judge = ChangeJudge("job hook", _hook, job_hook_types)
 
 
 job_hooks = Resource(
@@ -95,6 +98,9 @@ def job_is_a_hook_receiver(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     check_receiver(uow, drafts, "is_job_hook_receiver", "Select a job that is a job hook receiver.")
 
 
+job_hooks.rule(change_conditions.rule(job_hook_types))
+
+
 def check_receiver(uow: UnitOfWork, drafts: Sequence[Draft], flag: str, message: str) -> None:
     """Rejects drafts whose job does not have a flag such as ``is_job_hook_receiver``.
 
@@ -120,6 +126,12 @@ class _HookedJob:
     def is_runnable(self) -> bool:
         """True for a job that is installed and enabled."""
         return bool(self.job["enabled"] and self.job["installed"])
+
+
+def judge_changes(uow: UnitOfWork, changes: Sequence[Change]) -> None:
+    """Keeps which changes the conditions of job hooks leave out, before hooks of packages change anything more."""
+    if _may_trigger(uow):
+        judge.judge(uow, changes)
 
 
 def enqueue_jobs(uow: UnitOfWork, changes: Sequence[Change]) -> None:
@@ -181,11 +193,11 @@ def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
 
 
 def _triggered(uow: UnitOfWork, changes: Sequence[Change]) -> list[tuple[_HookedJob, Change]]:
-    """Returns the runs that changes trigger, each as job hook and change.
+    """Returns the runs that changes trigger, each as job hook and change, without those that conditions leave out.
 
     Changes by a job that a job hook started trigger nothing, and neither do changes without a user.
     """
-    if (isinstance(uow, JobUnitOfWork) and not uow.starts_jobs) or uow.identity.user_id is None:
+    if not _may_trigger(uow):
         return []
     hooked_jobs: list[_HookedJob] = uow.cached_config("job hooks", _load_hooked_jobs)
     return [
@@ -193,7 +205,14 @@ def _triggered(uow: UnitOfWork, changes: Sequence[Change]) -> list[tuple[_Hooked
         for hooked in hooked_jobs
         for change in changes
         if change.record is not None and (change.endpoint.label, change.action) in hooked.triggers
+        if judge.is_told(uow, hooked.job["hook_id"], change.record)
     ]
+
+
+def _may_trigger(uow: UnitOfWork) -> bool:
+    """False for changes by a job that a job hook started, and for those without a user."""
+    is_of_hook = isinstance(uow, JobUnitOfWork) and not uow.starts_jobs
+    return not is_of_hook and uow.identity.user_id is not None
 
 
 def _load_hooked_jobs(uow: UnitOfWork) -> list[_HookedJob]:
@@ -209,20 +228,10 @@ def _load_hooked_jobs(uow: UnitOfWork) -> list[_HookedJob]:
     rows = [dict(row) for row in uow.execute(statement).mappings()]
     if not rows:
         return []
-    labels = _labels_by_hook(uow, [row["hook_id"] for row in rows])
+    labels = change_conditions.labels_of(uow, job_hook_types, [row["hook_id"] for row in rows])
     hooked_jobs = []
     for row in rows:
         actions = [action for name, action in EVENTS.items() if row[f"hook_{name}"]]
         triggers = frozenset((label, action) for label in labels.get(row["hook_id"], ()) for action in actions)
         hooked_jobs.append(_HookedJob(row, triggers))
     return hooked_jobs
-
-
-def _labels_by_hook(uow: UnitOfWork, hook_ids: list[Any]) -> dict[Any, list[str]]:
-    """Loads the content types of job hooks. One statement."""
-    owner_id = job_hook_types.c.owner_id
-    statement = sa.select(owner_id, job_hook_types.c.label).where(in_parameter(uow.registry.dialect, owner_id))
-    labels: dict[Any, list[str]] = {}
-    for owner, label in uow.execute(statement, {"keys": hook_ids}):
-        labels.setdefault(owner, []).append(label)
-    return labels

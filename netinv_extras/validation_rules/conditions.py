@@ -1,4 +1,4 @@
-"""Conditions of validation rules: filters of a list, and field lookups as in the constraints of permissions.
+"""Conditions of rules, webhooks and job hooks: filters of a list, and field lookups as in the constraints of permissions.
 
 A name that the list takes is a filter, ``{"name__re": "^[a-z]{3}-"}``; another one is a lookup along references,
 ``{"site__region__slug": "emea", "asset_tag__isnull": false}``. All names must hold, and one of the values of a name.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.read import filters, lookups, relations
 from netinv_extras import saved_filters
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 NOT_AN_OBJECT = 'An object of filters is required, such as {"name__isw": "core"}.'
 NO_EMPTY_VALUE = "Enter a value: this filter has none for objects without one."
-NOT_A_RULE = "A rule cannot refer to rules."
+NOT_A_RULE = "A condition cannot refer to rules."
 VIOLATES = "violates"  # filter of the lists of content types that have rules
 FIELDS, COLUMN = "cf_", "custom_field_data"
 
@@ -81,6 +82,13 @@ def _has_none(endpoint: Endpoint, item: Filter, lookup: str) -> Any:
         raise ValueError(NO_EMPTY_VALUE)
     is_text = lookups.python_type(column) is str
     return lookups.negated_if(lookup == "n", sa.or_(column.is_(None), column == "") if is_text else column.is_(None))
+
+
+def select_flags(endpoint: Endpoint, conditions: Sequence[Any]) -> Any:
+    """SELECT of the ids of objects of the parameter ``keys``, each with a flag for each of the conditions."""
+    flags = [sa.case((item, 1), else_=0).label(f"flag_{number}") for number, item in enumerate(conditions)]
+    is_meant = in_parameter(endpoint.registry.dialect, endpoint.table.c.id)
+    return sa.select(endpoint.table.c.id, *flags).where(is_meant)
 
 
 def validation_errors(uow: UnitOfWork, given: Sequence[tuple[Endpoint, Mapping[str, Any]]]) -> list[Invalid | None]:

@@ -152,7 +152,8 @@ def _judgement(uow: UnitOfWork, endpoint: Endpoint) -> Judgement:
             except Invalid:  # netinv check and the page of the rule name it
                 continue
         required, unique = [r for r in rules if not r.unique], [r for r in rules if r.unique]
-        return Judgement(required, unique, _select_flags(endpoint, required), _select_doubles(endpoint, unique))
+        flags = conditions.select_flags(endpoint, [rule.broken for rule in required])
+        return Judgement(required, unique, flags, _select_doubles(endpoint, unique))
 
     judgement: Judgement = uow.cached_config((RULES, endpoint.label), load)
     return judgement
@@ -174,13 +175,6 @@ def _select_doubles(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
         in_batch = table.c.id.in_(sa.select(batch.c.id))
         parts.append(part.where(in_batch, rule.applies, other.c.id.in_(meant)).distinct())
     return sa.union_all(*parts)
-
-
-def _select_flags(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
-    """SELECT of the ids of objects of a parameter that break a rule, with a flag for each of the rules."""
-    flags = [sa.case((rule.broken, 1), else_=0).label(f"rule_{number}") for number, rule in enumerate(rules)]
-    is_meant = in_parameter(endpoint.registry.dialect, endpoint.table.c.id)
-    return sa.select(endpoint.table.c.id, *flags).where(is_meant)
 
 
 def judge(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:

@@ -224,7 +224,7 @@ def replay(
 
     New deliveries are queued for the recorded changes that match the enabled webhooks as they are now: for a receiver
     that lost data, or that was set up late. They are sent in the order of the changes, behind what waits for the same
-    object. A receiver gets them as new deliveries.
+    object. A receiver gets them as new deliveries. Webhooks with conditions are left out.
 
     \b
       netinv webhooks replay --after 2026-01-31T12:00:00Z --before 2026-01-31T14:00:00Z --webhook "My CMDB"
@@ -236,6 +236,10 @@ def replay(
     with environment.unit_of_work() as uow:
         span = ReplaySpan(after, before, label, _webhook_id(uow, webhook))
         changes, count = replaying.count(uow, span)
+        left_out = replaying.left_out(uow, span)
+    if left_out:
+        names = visible(", ".join(left_out))
+        click.echo(f"left out, as their conditions judge changes when they are made: {names}", err=True)
     if dry_run or not count:
         queued = f"{count} deliveries of {changes} changes would be queued"
         click.echo(queued if count else "no change matches: there is nothing to queue")

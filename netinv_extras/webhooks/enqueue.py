@@ -6,7 +6,8 @@ A rolled back change leaves no delivery. A committed delivery is sent even if th
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,12 +21,14 @@ from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.types import Change, UnitOfWork
 from netinv_core.write.dry_run import Effects
+from netinv_extras.change_judging import ChangeJudge
 from netinv_extras.webhooks.deliveries import QUEUED, WebhookDelivery
 from netinv_extras.webhooks.models import DELIVER, EVENTS, Webhook, webhook_types
 
 Subscribed = Mapping[tuple[str, str], int]  # number of enabled webhooks by label and action
 
 _change, _webhook = table_of(ObjectChange), table_of(Webhook)
+judge = ChangeJudge("webhook", _webhook, webhook_types)
 _enabled = (
     sa.select(
         webhook_types.c.label,
@@ -39,15 +42,16 @@ _enabled = (
 
 def related_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Sequence[RelatedInsert]:
     """Returns the INSERT of a delivery for each change and matching webhook, in the order of the changes; none without
-    a match.
+    a match, and none for what the conditions of a webhook leave out.
 
     The INSERT locks the webhooks, so that they cannot be deleted before the change is committed.
     """
+    told = judge.judge(uow, changes)
     most = _most_subscribed(uow, changes)
     if not most:
         return ()
     _lock_webhooks(uow)
-    return (dataclasses.replace(_deliveries, rows_per_record=most),)
+    return (dataclasses.replace(_judged(told) if told else _deliveries, rows_per_record=most),)
 
 
 def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
@@ -60,10 +64,12 @@ def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
         _change.c.action,
         _change.c.changed_object_type,
         _change.c.changed_object_id,
+        _change.c.id,
     )
     statement = matches(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
     ordered = statement.order_by(_change.c.position, _webhook.c.name)
-    rows = uow.execute(ordered, {"keys": [change.record for change in changes]}).all()
+    found = uow.execute(ordered, {"keys": [change.record for change in changes]}).all()
+    rows = [row for *row, record in found if judge.is_told(uow, row[0], record)]
     visible = permissions.visible_ids(uow, uow.registry["extras.webhook"], [key for key, *_ in rows])
     listed = [
         {"webhook": {"id": str(key), "name": name}, "event": event, "object_type": label, "object_id": str(object_id)}
@@ -132,9 +138,9 @@ def write(uow: UnitOfWork, columns: Mapping[str, Any], select: Any) -> int:
     return int(uow.execute(_insert_from(uow.registry.dialect, list(columns), select)).rowcount)
 
 
-def _insert(dialect: str, recorded: Any) -> sa.Insert:
+def _insert(dialect: str, recorded: Any, *conditions: Any) -> sa.Insert:
     columns = row(recorded)
-    select = matches(*columns.values(), change=recorded).order_by(recorded.c.position)
+    select = matches(*columns.values(), change=recorded).where(*conditions).order_by(recorded.c.position)
     return _insert_from(dialect, list(columns), select)
 
 
@@ -144,3 +150,28 @@ def _notify(uow: UnitOfWork, count: int) -> None:
 
 
 _deliveries = RelatedInsert(_insert, _notify)
+
+
+@dataclasses.dataclass(frozen=True)
+class _JudgedInsert:
+    """INSERT of deliveries in which a number of webhooks are told of some changes only: the parameters ``webhook_0`` …
+    and ``told_0`` … have their ids and those of the change records.
+    """
+
+    count: int
+
+    def __call__(self, dialect: str, recorded: Any) -> sa.Insert:
+        conditions = []
+        for number in range(self.count):
+            webhook = sa.bindparam(f"webhook_{number}", type_=_webhook.c.id.type)
+            is_told = in_parameter(dialect, recorded.c.id, f"told_{number}")
+            conditions.append(sa.or_(_webhook.c.id != webhook, is_told))
+        return _insert(dialect, recorded, *conditions)
+
+
+def _judged(told: Mapping[Any, Collection[uuid.UUID]]) -> RelatedInsert:
+    """INSERT of deliveries in which these webhooks are told of these changes only."""
+    parameters: dict[str, Any] = {}
+    for number, (webhook, records) in enumerate(told.items()):
+        parameters |= {f"webhook_{number}": webhook, f"told_{number}": list(records)}
+    return RelatedInsert(_JudgedInsert(len(told)), _notify, parameters=parameters)

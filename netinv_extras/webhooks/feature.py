@@ -10,6 +10,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import settings
 from netinv_core.app import Feature
+from netinv_core.changelog.guards import ChangeGuard
 from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
@@ -54,6 +55,12 @@ feature = Feature(
 
 
 @hookimpl
+def netinv_change_guards(registry: Registry) -> Iterable[ChangeGuard]:
+    """The conditions of webhooks look at objects before they are changed."""
+    return [enqueue.judge.guard]
+
+
+@hookimpl
 def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:
     """Inserts of deliveries for matching webhooks."""
     return enqueue.related_inserts(uow, changes)
@@ -88,11 +95,12 @@ def netinv_commands() -> dict[str, list[click.Command]]:
 
 @hookimpl
 def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
-    """Checks of the addresses that webhooks may reach, and of the folders with certificates."""
+    """Checks of the addresses that webhooks may reach, of the folders with certificates, and of conditions."""
     from netinv_extras import checks
 
     named = [("webhook_ca_folders", path) for path in registry.settings["webhook_ca_folders"]]
-    return [checks.guard(registry, "webhook_allow", "webhook guard"), *checks.missing_folders(named)]
+    allowed = checks.guard(registry, "webhook_allow", "webhook guard")
+    return [allowed, *checks.missing_folders(named), *checks.conditions(engine, registry, enqueue.judge)]
 
 
 @hookimpl

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth.configuration_version import lock_configuration
 from netinv_core.changelog.masking import MASK, credential_name
-from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
 from netinv_core.models.columns import (
@@ -29,7 +28,7 @@ from netinv_core.resource import Resource, content_type_list
 from netinv_core.tasks import queue as task_queue
 from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write.draft import ALL
-from netinv_extras import allowed_files
+from netinv_extras import allowed_files, change_conditions
 from netinv_extras.content_types import name_of
 from netinv_extras.templates import sandbox
 from netinv_extras.webhooks import headers as webhook_headers
@@ -90,6 +89,7 @@ class Webhook(Organizational):
         default=60,
         help="Seconds until it is sent again for the first time; twice as many each further time.",
     )
+    conditions: Mapped[Any | None] = change_conditions.column()
 
 
 webhook_types = content_type_table("extras_webhook_type", "extras_webhook")
@@ -149,6 +149,7 @@ def verifies_against_one_authority(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
 
 
 webhooks.rule(sandbox.rule("body_template", lines=["additional_headers"]))
+webhooks.rule(change_conditions.rule(webhook_types))
 
 
 @webhooks.rule
@@ -192,7 +193,8 @@ def subscriptions_are_unique(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     if not changed:
         return
     lock_configuration(uow)
-    stored = _labels(uow, [draft.id for draft in changed if "content_types" not in draft.many])
+    unsent = [draft.id for draft in changed if "content_types" not in draft.many]
+    stored = change_conditions.labels_of(uow, webhook_types, unsent)
     urls, keys = {draft["payload_url"] for draft in changed}, [draft.id for draft in changed]
     existing = set(_subscriptions(uow, urls, excluded=keys))
     for draft in changed:
@@ -204,16 +206,6 @@ def subscriptions_are_unique(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
                     draft.reject(name, f"A webhook already exists for {event} on {title} to URL {url}")
                 elif draft[name]:
                     existing.add((url, label, name))
-
-
-def _labels(uow: UnitOfWork, keys: list[Any]) -> dict[Any, list[str]]:
-    """Returns the content types of webhooks by id."""
-    labels: dict[Any, list[str]] = {}
-    owner_id = webhook_types.c.owner_id
-    statement = sa.select(owner_id, webhook_types.c.label).where(in_parameter(uow.registry.dialect, owner_id))
-    for owner, label in uow.execute(statement, {"keys": keys}) if keys else ():
-        labels.setdefault(owner, []).append(label)
-    return labels
 
 
 def _subscriptions(uow: UnitOfWork, urls: set[str], excluded: list[Any]) -> Iterator[tuple[str, str, str]]:

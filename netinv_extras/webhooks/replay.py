@@ -36,12 +36,22 @@ class ReplaySpan:
         """Yields the conditions of the selection. Changes without a number are too recent."""
         yield _change.c.number.is_not(None)
         yield _change.c.time >= self.after
+        yield _webhook.c.conditions.is_(None)  # which are about states that are gone
         if self.before is not None:
             yield _change.c.time < self.before
         if self.label is not None:
             yield _change.c.changed_object_type == self.label
         if self.webhook is not None:
             yield _webhook.c.id == self.webhook
+
+
+def left_out(uow: UnitOfWork, span: ReplaySpan) -> list[str]:
+    """The names of the enabled webhooks that no replay tells: those with conditions, which judge changes as they are
+    made.
+    """
+    own = [] if span.webhook is None else [_webhook.c.id == span.webhook]
+    conditional = sa.select(_webhook.c.name).where(_webhook.c.enabled, _webhook.c.conditions.is_not(None), *own)
+    return list(uow.execute(conditional.order_by(_webhook.c.name)).scalars())
 
 
 def count(uow: UnitOfWork, span: ReplaySpan) -> tuple[int, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
@@ -19,10 +19,19 @@ _DOCUMENTS = (Json, Binary)
 Related = Callable[[str, FromClause], sa.Insert]  # INSERT … SELECT for a dialect, from the records
 
 
+class RecordRows(NamedTuple):
+    """Values of :class:`InsertWithRelated`: the columns of records, and the parameters of each related INSERT, with names
+    that no other one has.
+    """
+
+    records: Sequence[dict[str, Any]]
+    parameters: Sequence[Mapping[str, Any]]
+
+
 class InsertWithRelated(Combined):
     """INSERT of records, each with the time of the database's clock, and of the related rows; kept by its caller.
 
-    It runs for a list of records. The result is the number of rows of each related INSERT. Records have the columns
+    It runs for :class:`RecordRows`. The result is the number of rows of each related INSERT. Records have the columns
     ``id``, ``time``, ``position`` and ``states``.
     """
 
@@ -37,12 +46,12 @@ class InsertWithRelated(Combined):
         """The columns that related INSERTs may read."""
         return [column for column in self._table.c if not isinstance(column.type, _DOCUMENTS)]
 
-    def in_steps(self, run: Run, values: Any) -> Sequence[int]:
-        run(
-            sa.insert(self._table).values(time=db_now(self._dialect)), values
-        )  # not kept: SQLite has the time as a value
-        keys = {"keys": [row["id"] for row in values]}
-        return [run(statement, keys).rowcount for statement in self._following]
+    def in_steps(self, run: Run, values: RecordRows) -> Sequence[int]:
+        insert = sa.insert(self._table).values(time=db_now(self._dialect))  # not kept: SQLite has the time as a value
+        run(insert, values.records)
+        keys = [row["id"] for row in values.records]
+        following = zip(self._following, values.parameters, strict=True)
+        return [run(statement, {"keys": keys, **parameters}).rowcount for statement, parameters in following]
 
     @functools.cached_property
     def _following(self) -> list[sa.Insert]:
@@ -51,12 +60,13 @@ class InsertWithRelated(Combined):
         recorded = sa.select(*self._told).where(is_recorded).subquery("recorded")
         return [item(self._dialect, recorded) for item in self._related]
 
-    def at_once(self, run: Run, values: Any) -> Sequence[int]:
-        given = [{**row, "states": f"\\x{row['states'].hex()}"} for row in values]  # a JSON document has no bytes
-        names = tuple(values[0])
+    def at_once(self, run: Run, values: RecordRows) -> Sequence[int]:
+        rows = [{**row, "states": f"\\x{row['states'].hex()}"} for row in values.records]  # JSON has no bytes
+        names = tuple(rows[0])
         if names not in self._by_columns:
             self._by_columns[names] = self._together(names)
-        counts: Sequence[int] = run(self._by_columns[names], {"rows": given}).tuples().first()
+        given = {name: value for parameters in values.parameters for name, value in parameters.items()}
+        counts: Sequence[int] = run(self._by_columns[names], {"rows": rows, **given}).tuples().first()
         return counts[1:]
 
     def _together(self, names: tuple[str, ...]) -> sa.Select[Any]:
