@@ -1,4 +1,4 @@
-"""Conditions of rules, webhooks and job hooks: filters of a list, and field lookups as in the constraints of permissions.
+"""Conditions of rules and hooks: filters of a list, and field lookups as in the constraints of permissions.
 
 A name that the list takes is a filter, ``{"name__re": "^[a-z]{3}-"}``; another one is a lookup along references,
 ``{"site__region__slug": "emea", "asset_tag__isnull": false}``. All names must hold, and one of the values of a name.

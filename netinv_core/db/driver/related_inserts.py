@@ -20,8 +20,8 @@ Related = Callable[[str, FromClause], sa.Insert]  # INSERT … SELECT for a dial
 
 
 class RecordRows(NamedTuple):
-    """Values of :class:`InsertWithRelated`: the columns of records, and the parameters of each related INSERT, with names
-    that no other one has.
+    """Values of :class:`InsertWithRelated`: the columns of records, and the parameters of each related INSERT, with
+    names that no other one has.
     """
 
     records: Sequence[dict[str, Any]]
