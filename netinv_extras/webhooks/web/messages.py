@@ -14,7 +14,7 @@ from netinv_core.errors import NotFound
 from netinv_core.read import listing
 from netinv_core.types import Endpoint
 from netinv_core.write import save
-from netinv_extras.webhooks import payload, preview
+from netinv_extras.webhooks import condition_preview, payload, preview
 from netinv_extras.webhooks.deliveries import STATES
 from netinv_extras.webhooks.web import delivery_queue
 from netinv_web import notices
@@ -60,10 +60,12 @@ def pause(request: Request) -> Response:
 
 
 def show(request: Request) -> Response:
-    """The message that the webhook would send for the newest matching change."""
+    """The message that the webhook would send for the newest change of its models and events, and which parts of its
+    conditions hold for it.
+    """
     webhook = _webhook(request, "view")
     change = preview.sample_change(request.uow, webhook)
-    return _page(request, change, preview.preview(request.uow, webhook, change))
+    return _page(request, webhook, change, preview.preview(request.uow, webhook, change))
 
 
 def send_test(request: Request) -> Response:
@@ -79,14 +81,14 @@ def send_test(request: Request) -> Response:
     try:
         message = preview.build(uow, webhook, change)
     except (payload.PayloadError, payload.Postponed) as error:
-        return _page(request, change, preview.MessagePreview(error=str(error)))
+        return _page(request, webhook, change, preview.MessagePreview(error=str(error)))
     uow.release()  # the receiver may take its time
     sender = Sender(uow.registry.settings)
     try:
         answer = sender.send(message)
     finally:
         sender.close()
-    return _page(request, change, preview.preview(uow, webhook, change), answer)
+    return _page(request, webhook, change, preview.preview(uow, webhook, change), answer)
 
 
 def _webhook(request: Request, action: str) -> dict[str, Any]:
@@ -102,11 +104,17 @@ def _webhook(request: Request, action: str) -> dict[str, Any]:
 
 
 def _page(
-    request: Request, change: Mapping[str, Any], message: preview.MessagePreview, answer: DeliveryAnswer | None = None
+    request: Request,
+    webhook: Mapping[str, Any],
+    change: Mapping[str, Any],
+    message: preview.MessagePreview,
+    answer: DeliveryAnswer | None = None,
 ) -> Response:
     uow, endpoint = request.uow, request.context.endpoint
     representation = listing.detail(uow, endpoint, request.context.key)
     values = object_values(request, endpoint, representation, "message")
     sample = preview.sample_name(change)
     own = {"message": message, "answer": answer, "sample": sample, "test_path": f"{values['path']}test/"}
+    parts = condition_preview.parts(uow, webhook, change)
+    own |= {"conditions": parts, "is_sent": all(part.holds for part in parts)}
     return page(request, TEMPLATE, values | own)

@@ -94,6 +94,45 @@ def test_a_hook_takes_as_many_statements_for_many_changes_as_for_few(
     )
 
 
+def test_a_hook_starts_its_job_for_the_changes_that_match_its_conditions(
+    service: Service, hook: Callable[..., Any]
+) -> None:
+    word = service.unique()
+    described = {"before": {"description": [""]}, "after": {"description__n": "", "name__isw": [word]}}
+    hook(type_create=True, type_update=True, conditions={**described, "changed": ["description"]})
+    hook(type_delete=True, conditions={"before": {"name__isw": [word], "description": ["d"]}})
+    before = len(watched(service))
+    bodies = [{"name": f"{word} 1"}, {"name": f"{word} 2"}, {"name": service.unique()}]
+    one, two, other = service.api.post(TENANTS, bodies)
+    assert len(watched(service)) == before
+    changes = [{"id": item["id"], "description": "d"} for item in (one, other)]
+    assert service.api.send("PATCH", f"{TENANTS}?dry_run=true", changes).json["count"]["job_hooks"] == 1
+    service.api.patch(TENANTS, [*changes, {"id": two["id"], "comments": "c"}])
+    assert len(watched(service)) == before + 1
+    service.api.patch(one["url"], {"description": "e"})
+    service.api.delete(TENANTS, [{"id": item["id"]} for item in (one, two, other)])
+    assert len(watched(service)) == before + 1
+    made = service.api.post(TENANTS, {"name": f"{word} 3", "description": "d"})
+    service.api.delete(made["url"])
+    assert len(watched(service)) == before + 2
+    work(service)
+    assert [logs(service, item)[0][1].split()[0] for item in watched(service)[before:]] == ["update", "delete"]
+
+
+def test_conditions_take_as_many_statements_for_many_hooks_and_changes(
+    service: Service, hook: Callable[..., Any]
+) -> None:
+    counts = []
+    for number in range(3):
+        hook(type_update=True, conditions={"before": {"name": [f"x {number}"]}, "after": {"name": [f"y {number}"]}})
+        for size in (1, 2, 12):
+            made = service.api.post(TENANTS, [{"name": service.unique()} for _ in range(size)])
+            with service.statements() as found:
+                service.api.patch(TENANTS, [{"id": item["id"], "comments": "c"} for item in made])
+            counts.append(len(found) if size > 1 else 0)
+    assert len(set(counts)) == 2, counts
+
+
 def test_a_disabled_job_is_not_started(service: Service, hook: Callable[..., Any], job: Callable[[str], Any]) -> None:
     hook(type_create=True)
     before = len(watched(service))

@@ -11,6 +11,7 @@ import pytest
 from netinv_extras import checks
 from netinv_extras.webhooks.enqueue import judge
 from netinv_testing import Api, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 WEBHOOKS, DELIVERIES, SITES = "/api/extras/webhooks/", "/api/extras/webhook-deliveries/", "/api/dcim/sites/"
@@ -343,3 +344,51 @@ def test_the_form_shows_conditions_as_json_and_names_the_part_of_an_error(
     form.submit(status=303)
     assert api.get(webhook["url"])["conditions"] == {"changed": ["status"]}
     assert "changed" in browser.get(f"/extras/webhooks/{webhook['id']}/").html.main.text
+
+
+def previewed(browser: Browser, webhook: Made) -> dict[str, str]:
+    """What the preview says of each part of the conditions."""
+    page = browser.get(f"/extras/webhooks/{webhook['id']}/message/", status=200).html.main
+    return {item.dt.text: item.dd.text for item in page.select("dl > div") if item.dt.text in PARTS}
+
+
+PARTS = ("before", "after", "changed", "unchanged")
+
+
+def test_the_preview_says_which_part_of_the_conditions_did_not_hold(
+    api: Api, browser: Browser, unique: Unique, add_webhook: AddWebhook
+) -> None:
+    webhook = add_webhook({**BECOMES_ACTIVE, "changed": ["status"], "unchanged": ["facility"]})
+    made = api.post(SITES, site(unique))
+    wrong = "does not hold"
+    assert previewed(browser, webhook) == dict.fromkeys(PARTS, wrong)
+    api.patch(made["url"], {"status": "active"})
+    assert previewed(browser, webhook) == dict.fromkeys(PARTS, "holds")
+    api.patch(made["url"], {"facility": "x"})
+    held = {"before": wrong, "after": "holds", "changed": wrong, "unchanged": wrong}
+    assert previewed(browser, webhook) == held
+    assert api.get(made["url"])["facility"] == "x"
+    api.delete(made["url"])
+    assert previewed(browser, webhook) == dict.fromkeys(PARTS, wrong)
+    api.patch(webhook["url"], {"conditions": {"before": ACTIVE}})
+    assert previewed(browser, webhook) == {"before": "holds"}
+    assert api.get(SITES, {"name": made["name"]})["count"] == 0
+    api.patch(webhook["url"], {"conditions": {"after": PLANNED}, "type_update": False, "type_delete": False})
+    for status in ("active", "planned", "staging"):
+        fields = {"status": status, "facility": status}
+        api.patch(made["url"], fields) if status != "active" else made.update(api.post(SITES, site(unique)))
+    assert previewed(browser, webhook) == {"after": "holds"}
+    assert told(api, webhook)[-1] == ("create", made["name"])
+
+
+def test_the_preview_of_conditions_judges_as_the_reader_sees_related_objects(
+    service: Service, api: Api, unique: Unique, add_webhook: AddWebhook
+) -> None:
+    tenant = api.post("/api/tenancy/tenants/", {"name": unique()})
+    webhook = add_webhook({"before": {"tenant__name": tenant["name"]}, "after": {"tenant__name": tenant["name"]}})
+    api.patch(api.post(SITES, site(unique, tenant=tenant["id"]))["url"], {"facility": "x"})
+    labels = ["extras.webhook", "extras.objectchange", "dcim.site"]
+    blind = Browser(service, service.user(("view", labels), password=PASSWORD))
+    seeing = Browser(service, service.user(("view", [*labels, "tenancy.tenant"]), password=PASSWORD))
+    assert previewed(seeing, webhook) == {"before": "holds", "after": "holds"}
+    assert previewed(blind, webhook) == {"before": "does not hold", "after": "does not hold"}
