@@ -51,7 +51,7 @@ def resolve(pip: list[str], requirements: Iterable[str], locks: Iterable[Path]) 
     """
     constraints = [argument for lock in locks for argument in ("--constraint", str(lock))]
     options = ["--quiet", "--dry-run", "--ignore-installed", "--only-binary", ":all:", "--report", "-"]
-    options += ["--python-version", OLDEST_PYTHON]
+    options += ["--python-version", OLDEST_PYTHON, "--target", "unused"]  # pip of Python 3.11 wants a target
     command = [*pip, "install", *options, *constraints, *requirements]
     run = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if run.returncode:

@@ -12,7 +12,7 @@ _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2: a token
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 # Headers that the client sets, headers of one connection (RFC 9110, 7.6.1), and Host, which would bypass the URL check.
 _RESERVED = re.compile(
-    r"host$|x-netinv-|x-hook-signature$|content-length$|transfer-encoding$|connection$|keep-alive$|upgrade$|http2-settings$|te$|trailer$|expect$|proxy-",
+    r"host$|x-netinv-|x-hook-signature$|webhook-id$|webhook-timestamp$|webhook-signature$|content-length$|transfer-encoding$|connection$|keep-alive$|upgrade$|http2-settings$|te$|trailer$|expect$|proxy-",
     re.IGNORECASE,
 )
 # An unclosed construct matches to the end of the text, which keeps the time linear.

@@ -143,12 +143,13 @@ class Sender:
         """Sends a message. Every failure becomes an :class:`DeliveryAnswer` with an error text; nothing is raised."""
         start = time.monotonic()
         status, text, error, late = None, "", "", False
-        sending = _Sending(start + self._total)
+        total = min(self._total, message.timeout or self._total)
+        sending = _Sending(start + total)
         try:
             status, text = self._exchange(sending, message)
         except Exception as problem:  # any failure is recorded as the outcome of the attempt
             late = sending.cut or _is_late(problem)
-            error = f"There was no answer within {self._total:g} s." if sending.cut else self._explained(problem)
+            error = f"There was no answer within {total:g} s." if sending.cut else self._explained(problem)
         text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")
         error = without_secrets(error, message.secrets).replace("\x00", "")
         seconds = time.monotonic() - start

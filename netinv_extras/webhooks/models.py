@@ -73,16 +73,31 @@ class Webhook(Organizational):
     )
     enabled: Mapped[bool] = boolean(True, "A webhook that is not enabled is told of nothing that happens meanwhile.")
     paused: Mapped[bool] = boolean(False, "Deliveries of a paused webhook wait until it is resumed; none is lost.")
+    pause_reason: Mapped[str] = text(200, "Why it is paused, such as an answer 410 Gone. Empty once it is resumed.")
     http_method: Mapped[str] = choice(METHODS, 30, default="POST", plain=True, blank=False, label="HTTP method")
     http_content_type: Mapped[str] = required_text(100, default="application/json", label="HTTP content type")
     additional_headers: Mapped[str] = text(None, masked=webhook_headers.mask)
     body_template: Mapped[str] = text(None)
     secret: Mapped[str] = encrypted_text(255)
+    second_secret: Mapped[str] = encrypted_text(
+        255, "Signs webhook-signature too, while receivers change from one secret to the other."
+    )
     ssl_verification: Mapped[bool] = boolean(
         True, "Enable SSL certificate verification. Disable with caution!", label="SSL verification"
     )
     ca_file_path: Mapped[str | None] = optional_text(4096, label="CA File Path")
-    retries: Mapped[int] = integer(0, 20, default=0, help="How often a message that failed is sent again.")
+    timeout: Mapped[int | None] = integer(
+        1,
+        3600,
+        default=None,
+        help="Seconds until the answer must be there. At most, and if empty, netinv.webhook_total_timeout.",
+    )
+    retries: Mapped[int] = integer(
+        0,
+        20,
+        default=0,
+        help="How often a message that failed is sent again. 12, the first after 60 seconds, are almost three days.",
+    )
     retry_after: Mapped[int] = integer(
         1,
         MAX_RETRY_AFTER_SECONDS,
@@ -118,6 +133,14 @@ webhooks = Resource(
         columns=["content_types", "payload_url", "http_method", "type_create", "type_update", "type_delete", "enabled"],
     ),
 )
+
+
+@webhooks.prepare
+def resumed_webhooks_have_no_reason(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Empties the reason of webhooks that are not paused."""
+    for draft in drafts:
+        if not draft["paused"]:
+            draft.values["pause_reason"] = ""
 
 
 @webhooks.after_save

@@ -69,6 +69,7 @@ _postpone_lane = (
     .values(due=sa.bindparam("again"))
 )
 ATTEMPTS = (False, False, True)  # of a claim: whether it waits for workers that claim the same deliveries
+GONE = 410  # status of a receiver that wants no more messages (RFC 9110, 15.5.11; Standard Webhooks)
 MAX_WEBHOOKS = 32  # of one claim, those first that were not among the last ones
 Row = Mapping[str, Any]
 
@@ -104,8 +105,13 @@ class AttemptOutcome:
 
     @property
     def again(self) -> datetime.datetime | None:
-        """Time of the next attempt, with exponential backoff; ``None`` after the last attempt."""
+        """Time of the next attempt, with exponential backoff; ``None`` after the last attempt.
+
+        An answer 410 Gone pauses the webhook, and the delivery waits with the others.
+        """
         webhook = self.claimed.webhook
+        if self.status == GONE:
+            return now() + datetime.timedelta(seconds=webhook["retry_after"])
         if self.good or self.final or self.number > webhook["retries"]:
             return None
         seconds = min(webhook["retry_after"] * 2 ** (self.number - 1), 366 * 24 * 3600)

@@ -7,6 +7,7 @@ the service have the base of the request that made the change.
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import datetime
 import hashlib
@@ -36,6 +37,7 @@ Row = Mapping[str, Any]
 Renderings = Mapping[str, Callable[[Any], Any]]  # functions of a member's value, by its name
 NONE: Renderings = {}
 VERSION = "1.3"
+ENCODED = "whsec_"  # prefix of secrets that are keys in Base64 (Standard Webhooks)
 EVENTS = {CREATE: "created", UPDATE: "updated", DELETE: "deleted"}
 _LAST = ("created", "last_updated", "tags", "notes_url", "custom_fields")
 
@@ -55,7 +57,7 @@ class Postponed(Exception):
 @dataclasses.dataclass(frozen=True)
 class WebhookMessage:
     """HTTP request to a receiver. ``verify`` is that of ``requests``; ``secrets`` are texts to mask in logs and
-    errors.
+    errors; ``timeout`` is the seconds for the whole exchange, where the webhook has a limit of its own.
     """
 
     method: str
@@ -64,6 +66,7 @@ class WebhookMessage:
     body: bytes
     verify: bool | str
     secrets: tuple[str, ...]
+    timeout: float | None = None
 
 
 def build_message(
@@ -73,14 +76,11 @@ def build_message(
 
     :param at: time of the signature
     :param renderings: conversions for the label of the object (:func:`renderings_for`)
-    :raises PayloadError: when a template fails or renders invalid headers, or the secret cannot be decrypted
+    :raises PayloadError: when a template fails or renders invalid headers, or a secret cannot be decrypted
     :raises Postponed: when no renderer is available
     """
     context = template_variables(registry, change, renderings)
-    try:
-        secret = crypto.decrypt(registry.settings["secret"], webhook["secret"])
-    except ValueError as error:
-        raise PayloadError(f"The webhook's secret cannot be read: {error}") from None
+    keys = _signing_secrets(registry, webhook)
     body, lines = _rendered(registry, webhook, context)
     headers = {"User-Agent": _user_agent().encode(), "Content-Type": webhook["http_content_type"].encode()}
     additional = _additional(lines)
@@ -89,9 +89,22 @@ def build_message(
     headers |= {name: value.encode() for name, value in additional.items()}
     if webhook["body_template"]:
         check_json(headers, body)
-    headers |= {name: value.encode() for name, value in _identification(delivery, secret, body, at).items()}
-    url, secrets = webhook["payload_url"], _secrets(secret, webhook["payload_url"], additional)
-    return WebhookMessage(webhook["http_method"], url, headers, body, _verification(registry, webhook), secrets)
+    headers |= {name: value.encode() for name, value in _identification(delivery, keys, body, at).items()}
+    url, secrets = webhook["payload_url"], _secrets(keys, webhook["payload_url"], additional)
+    verify = _verification(registry, webhook)
+    return WebhookMessage(webhook["http_method"], url, headers, body, verify, secrets, webhook["timeout"])
+
+
+def _signing_secrets(registry: Registry, webhook: Row) -> tuple[str, str]:
+    """The secret of a webhook and the second one, each empty where there is none.
+
+    :raises PayloadError: when one cannot be decrypted
+    """
+    key = registry.settings["secret"]
+    try:
+        return crypto.decrypt(key, webhook["secret"]), crypto.decrypt(key, webhook["second_secret"])
+    except ValueError as error:
+        raise PayloadError(f"The webhook's secret cannot be read: {error}") from None
 
 
 def _verification(registry: Registry, webhook: Row) -> bool | str:
@@ -171,27 +184,47 @@ def _additional(text: str) -> dict[str, str]:
         raise PayloadError(str(error)) from None
 
 
-def _identification(delivery: Row, secret: str, body: bytes, at: datetime.datetime) -> dict[str, str]:
-    """Headers that identify change, delivery and attempt, and, with a secret, the signatures of the body."""
+def _identification(delivery: Row, secrets: tuple[str, str], body: bytes, at: datetime.datetime) -> dict[str, str]:
+    """Headers that identify change, delivery and attempt, and, with a secret, the signatures of the body.
+
+    ``webhook-…`` are those of Standard Webhooks 1.0, with a signature for each secret.
+    """
+    seconds, identity = str(int(at.timestamp())), str(delivery["id"])
     headers = {
         "X-Netinv-Event": str(delivery["change_id"]),
-        "X-Netinv-Delivery": str(delivery["id"]),
+        "X-Netinv-Delivery": identity,
         "X-Netinv-Attempt": str(delivery["attempts"] + 1),
+        "webhook-id": identity,
+        "webhook-timestamp": seconds,
     }
-    if secret:
-        key, seconds = secret.encode(), str(int(at.timestamp()))
+    if secret := secrets[0]:
+        key = secret.encode()
         signature = hmac.new(key, seconds.encode() + b"." + body, hashlib.sha256).hexdigest()
         headers["X-Hook-Signature"] = hmac.new(key, body, hashlib.sha512).hexdigest()
         headers["X-Netinv-Signature"] = f"t={seconds},v1={signature}"
+    signed = f"{identity}.{seconds}.".encode() + body
+    if signatures := [_standard_signature(secret, signed) for secret in secrets if secret]:
+        headers["webhook-signature"] = " ".join(signatures)
     return headers
+
+
+def _standard_signature(secret: str, signed: bytes) -> str:
+    """Signature of Standard Webhooks. The key of ``whsec_…`` is what follows, in Base64; other secrets are keys as they
+    are.
+    """
+    key = secret.encode()
+    if secret.startswith(ENCODED):
+        with contextlib.suppress(ValueError):
+            key = base64.b64decode(secret.removeprefix(ENCODED), validate=True)
+    return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
 
 
 # -- secrets
 
 
-def _secrets(secret: str, url: str, headers: Mapping[str, str]) -> tuple[str, ...]:
+def _secrets(keys: Iterable[str], url: str, headers: Mapping[str, str]) -> tuple[str, ...]:
     """Returns the credentials in a message with their encoded variants, longest first; short texts are not masked."""
-    texts = {secret} if len(secret) >= SHORTEST else set()
+    texts = {key for key in keys if len(key) >= SHORTEST}
     address = split_url(url)
     credentials = ("" if address is None else address.netloc).rpartition("@")[0]
     password = credentials.partition(":")[2] or credentials

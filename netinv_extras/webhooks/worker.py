@@ -28,7 +28,7 @@ from netinv_core.telemetry import log_context
 from netinv_core.telemetry.tracing import tracing_of
 from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
-from netinv_extras.webhooks import change_records, payload
+from netinv_extras.webhooks import change_records, outbox, pausing, payload
 from netinv_extras.webhooks.claims import SUSPECT
 from netinv_extras.webhooks.http_client import DeliveryAnswer, Sender
 from netinv_extras.webhooks.models import DELIVER
@@ -217,6 +217,8 @@ class Deliverer(BackgroundWorker):
         if lost:
             log.info("%d messages were sent whose deliveries had been taken over or deleted meanwhile", len(lost))
         self._let_go(outcome.claimed for outcome in done)
+        if gone := {outcome.claimed.webhook["id"]: outcome.time for outcome in done if outcome.status == outbox.GONE}:
+            pausing.pause_gone(self._engine, self._registry, gone)
 
     # -- the threads that send
 

@@ -28,7 +28,9 @@ def regions(service: Service) -> list[Row]:
 @pytest.fixture(scope="session")
 def tags(service: Service) -> list[Row]:
     """Two tags."""
-    made: list[Row] = service.api.post("/api/extras/tags/", [{"name": service.unique()} for _ in range(2)])
+    names = [service.unique() for _ in range(2)]
+    bodies = [{"name": name, "slug": name, "content_types": ["dcim.site"]} for name in names]
+    made: list[Row] = service.api.post("/api/extras/tags/", bodies)
     return made
 
 
@@ -85,8 +87,11 @@ def filters(regions: list[Row], tags: list[Row]) -> st.SearchStrategy[dict[str, 
 @pytest.fixture(scope="session")
 def webhooks(service: Service) -> Iterator[dict[str, Row]]:
     """A webhook for each state, and one that is told of every change."""
-    bodies = [{"name": service.unique(), "content_types": ["dcim.site"], **EVENTS} for _ in range(3)]
-    made = [service.api.post(WEBHOOKS, {**b, "payload_url": f"http://{b['name']}.example.com/"}) for b in bodies]
+    common = {"content_types": ["dcim.site"], **EVENTS}
+    bodies = [
+        {"name": name, "payload_url": f"http://{name}.example.com/"} for name in (service.unique() for _ in "123")
+    ]
+    made = service.api.post(WEBHOOKS, [{**common, **body} for body in bodies])
     yield dict(zip((BEFORE, AFTER, EVERY), made, strict=True))
     for webhook in made:
         service.api.delete(webhook["url"])
