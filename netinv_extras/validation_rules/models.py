@@ -63,7 +63,11 @@ validation_rules = Resource(
     fields=[type_label("content_type", has_pages, offered=False)],
     filters=[filters.content_type("content_type", lambda endpoint, table, labels: table.c.content_type.in_(labels))],
     configuration=True,
-    example={"content_type": "extras.secret", "applies_to": {"name": "only an example"}, "requires": {"name": "so"}},
+    example={
+        "content_type": "extras.secret",
+        "applies_to": {"name": "only an example"},
+        "requires": {"name__n": "an example"},
+    },
     presentation=Presentation(
         empty="Add one to refuse objects that do not match filters: a pattern of names, fields that must be set.",
         columns=["name", "content_type", "severity", "message", "enabled"],

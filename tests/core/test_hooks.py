@@ -89,6 +89,7 @@ def test_a_package_attaches_to_the_resources_of_another(service: Service) -> Non
 
 def test_a_package_guards_changes(service: Service) -> None:
     guest, api = sys.modules["netinv_guest"], service.api
+    guest.looked_at.clear()
     locked, sealed = (api.post(TENANTS, {"name": f"{service.unique()} {word}"}) for word in ("locked", "sealed"))
     assert api.patch(f"{TENANTS}{locked['id']}/", {"description": "x"}, status=403)["detail"] == "The tenant is locked."
     api.delete(f"{TENANTS}{locked['id']}/", status=403)
