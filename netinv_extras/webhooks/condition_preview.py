@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Invalid, RequestError, error_text
+from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.models.base import table_of
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.change_conditions import AFTER, BEFORE, NAME, STATES, ChangeCondition, JudgedChange, compiled
@@ -38,7 +39,7 @@ class JudgedPart:
     words: str
 
 
-def parts(uow: UnitOfWork, webhook: Row, change: Row) -> list[JudgedPart]:
+def parts(uow: RequestUnitOfWork, webhook: Row, change: Row) -> list[JudgedPart]:
     """The parts of the conditions of a webhook, as far as the user may view related objects; none without conditions,
     and for an invented change.
     """
@@ -57,7 +58,7 @@ def parts(uow: UnitOfWork, webhook: Row, change: Row) -> list[JudgedPart]:
 
 
 def _states(
-    uow: UnitOfWork, endpoint: Endpoint, condition: ChangeCondition, change: Row, asked: Collection[str]
+    uow: RequestUnitOfWork, endpoint: Endpoint, condition: ChangeCondition, change: Row, asked: Collection[str]
 ) -> dict[str, bool]:
     """What the filters of these parts say of the states of a change, as far as these can be restored."""
     records = _records_since(uow, change)

@@ -114,7 +114,12 @@ def _page(
     representation = listing.detail(uow, endpoint, request.context.key)
     values = object_values(request, endpoint, representation, "message")
     sample = preview.sample_name(change)
-    own = {"message": message, "answer": answer, "sample": sample, "test_path": f"{values['path']}test/"}
+    own: dict[str, Any] = {
+        "message": message,
+        "answer": answer,
+        "sample": sample,
+        "test_path": f"{values['path']}test/",
+    }
     parts = condition_preview.parts(uow, webhook, change)
     own |= {"conditions": parts, "is_sent": all(part.holds for part in parts)}
     return page(request, TEMPLATE, values | own)
