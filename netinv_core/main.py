@@ -14,6 +14,7 @@ from typing import Any
 import pyramid_tm
 import sqlalchemy as sa
 from pyramid.config import Configurator
+from pyramid.config.actions import action_method
 from sqlalchemy.engine import Engine
 
 from netinv_core import (
@@ -37,7 +38,7 @@ from netinv_core.http.framing import close_ambiguous_connections
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_class import keep_request_class
 from netinv_core.package_faults import errors_of_plugins
-from netinv_core.package_views import add_packages
+from netinv_core.package_views import add_packages, check_tweens, checked_deriver
 from netinv_core.packages import FailedPackage, Packages, apps_of, discover, served
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
@@ -68,6 +69,11 @@ class PlainConfigurator(Configurator):  # type: ignore[misc]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **{**options, "introspection": False})
+
+    @action_method  # type: ignore[untyped-decorator]
+    def add_view_deriver(self, deriver: Any, *arguments: Any, **options: Any) -> None:
+        """Adds a view deriver, whose results are checked."""
+        super().add_view_deriver(checked_deriver(self.maybe_dotted(deriver)), *arguments, **options)
 
 
 def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages | None = None) -> Registry:
@@ -240,6 +246,7 @@ def _wsgi_app(
         add_packages(config)
         table_check.check(engine, registry)
         _load_content_types(config)
+        check_tweens(config)
         app = config.make_wsgi_app()
     for item in registry.broken:
         _warn(item)

@@ -16,9 +16,10 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from netinv_core import miscalled
 from netinv_core.packages import PackageError
 from netinv_core.telemetry import metrics
-from netinv_core.wrong_results import WrongResult
+from netinv_core.wrong_results import WithoutJsonForm, WrongResult
 
 if TYPE_CHECKING:
     from netinv_core.types import Registry
@@ -29,6 +30,8 @@ WINDOW = 600.0  # seconds in which failures are counted
 SAFEGUARDS = ("netinv_change_guards", "netinv_identity_providers", "netinv_rules", "netinv_written_rules")
 # Modules that call views and what is around them: what is around a view is not at fault for what fails within it.
 CALLERS_OF_VIEWS = frozenset({"pyramid.router", "pyramid.viewderivers"})
+
+COMPUTING = "netinv_core.fields.read_only"  # the module that calls the functions of computed fields
 
 
 class Faults:
@@ -76,12 +79,17 @@ def package_at_fault(registry: Registry, error: BaseException) -> str | None:
         if isinstance(cause, WrongResult):
             package = cause.package or _plugin_of(registry, places, cause.module)
             return package if package and registry.is_plugin(package) else None
+        if isinstance(cause, WithoutJsonForm):
+            module, giver = cause.sources(registry)
+            package = _plugin_of(registry, places, module) or giver
+            if package is not None:
+                return package
     for cause in _causes(error):
-        for module in _modules(cause):
+        for module in (*miscalled.modules(cause), *_modules(cause)):
             package = _plugin_of(registry, places, module)
             if package is not None:
                 return package
-    return None
+    return next(filter(None, (_user_of_builtin(registry, cause) for cause in _causes(error))), None)
 
 
 def logged(registry: Registry, function: Callable[[], None]) -> Callable[[], None]:
@@ -131,6 +139,22 @@ def _modules(error: BaseException) -> Iterator[str]:
         if name in CALLERS_OF_VIEWS:
             return
         yield name
+
+
+def _user_of_builtin(registry: Registry, error: BaseException) -> str | None:
+    """The plugin that computes a field by a function without frames, such as ``int``, which failed."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if not frames or frames[-1].f_globals.get("__name__") != COMPUTING:
+        return None
+    function = frames[-1].f_locals.get("function")
+    found = {
+        endpoint.givers.get(("field", name), endpoint.package)
+        for endpoint in registry.endpoints.values()
+        for name, field in endpoint.fields.items()
+        if getattr(field, "function", None) is function
+    }
+    plugins = [package for package in found if registry.is_plugin(package)]
+    return plugins[0] if len(plugins) == 1 else None
 
 
 def _places(registry: Registry) -> dict[str, str]:

@@ -7,8 +7,9 @@ commit names the queued action by its :class:`ActionInfo`, from which the packag
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pyramid.config import Configurator
@@ -19,12 +20,14 @@ from pyramid.interfaces import (
     IRequestFactory,
     IResponseFactory,
     IRootFactory,
+    ITweens,
 )
 
 from netinv_core.declaration_checks import DeclarationError
 from netinv_core.package_faults import package_at_fault
 from netinv_core.packages import CORE, PackageError, errors_of
 from netinv_core.types import App, Registry
+from netinv_core.wrong_results import wrong_result
 
 PackageByAction = dict[Any, str]  # ActionInfo of a queued action → name of the package that queued it
 # Discriminators of actions, of which there is one each, and which the core leaves to Pyramid.
@@ -77,6 +80,33 @@ def include_modules(config: Configurator, package: str, modules: Iterable[str]) 
     package_by_action: PackageByAction = getattr(config.registry, "netinv_package_by_action", {})
     for action in config.action_state.actions[queued_before:]:
         package_by_action.setdefault(action["info"], package)
+
+
+def checked_deriver(deriver: Callable[..., Any]) -> Callable[..., Any]:
+    """A view deriver whose results are checked when views are added, in place of failing their requests."""
+
+    @functools.wraps(deriver)
+    def derive(view: Any, info: Any) -> Any:
+        derived = deriver(view, info)
+        if not callable(derived):
+            raise wrong_result(deriver, derived, "a view")
+        return derived
+
+    return derive
+
+
+def check_tweens(config: Configurator) -> None:
+    """Has the application check what the factories of its tweens make, when it is put together."""
+    tweens = config.registry.getUtility(ITweens)
+
+    def put_together(handler: Any, registry: Any) -> Any:
+        for _, factory in reversed(tweens.explicit or tweens.implicit()):
+            handler = factory(handler, registry)
+            if not callable(handler):
+                raise wrong_result(factory, handler, "a tween")
+        return handler
+
+    config.registry.registerUtility(put_together, ITweens)
 
 
 def check_routes(config: Configurator, names: Mapping[str, str]) -> None:

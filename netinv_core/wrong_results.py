@@ -10,6 +10,7 @@ import orjson
 if TYPE_CHECKING:
     from netinv_core import types
 
+PLAIN = (str, bool, float, type(None))
 MOST_SEARCHED = 10_000  # values of an answer
 
 
@@ -21,11 +22,46 @@ class WrongResult(TypeError):
         self.module, self.package = module, package
 
 
+class WithoutJsonForm(TypeError):
+    """The error of a ``value`` that JSON cannot hold, which ``dumps`` raises ``TypeError`` for."""
+
+    def __init__(self, reason: TypeError, value: Any, dumps: Callable[[Any], bytes]) -> None:
+        super().__init__(str(reason))
+        self._value, self._dumps = value, dumps
+
+    def sources(self, registry: types.Registry) -> tuple[str, str | None]:
+        """The module of the type of what cannot be written, and the package that attached a field with the name that
+        it has to any resource, if only one did.
+        """
+        names, found = _path(self._value, self._dumps)
+        given = [endpoint.givers.get(("field", name)) for endpoint in registry.endpoints.values() for name in names]
+        plugins = {package for package in given if package is not None and registry.is_plugin(package)}
+        return type(found).__module__, plugins.pop() if len(plugins) == 1 else None
+
+
 def wrong_result(function: Callable[..., Any], result: Any, expected: str) -> WrongResult:
     """The error of a function that returns anything else than is expected of it."""
     name = getattr(function, "__qualname__", repr(function))
     message = f"{name} returns {type(result).__name__} instead of {expected}"
     return WrongResult(message, module=getattr(function, "__module__", None) or "")
+
+
+def checked_in_json(package: str, declared: str, dumps: Callable[[Any], bytes]) -> Callable[[Any], Any]:
+    """A function that returns a value of a package as it is.
+
+    It raises ``WrongResult`` for what JSON cannot hold.
+    """
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, PLAIN):
+            try:
+                dumps(value)
+            except TypeError as error:
+                message = f"{declared} is {type(value).__name__}, which JSON cannot hold"
+                raise WrongResult(message, package=package) from error
+        return value
+
+    return check
 
 
 def without_json_form(endpoint: types.Endpoint | None, value: Any, dumps: Callable[[Any], bytes]) -> WrongResult | None:
@@ -48,7 +84,9 @@ def _path(value: Any, dumps: Callable[[Any], bytes]) -> tuple[list[str], Any]:
     """The names that lead to the first value that cannot be written, and the value."""
     names: list[str] = []
     for _ in range(MOST_SEARCHED):
-        members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        members = (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+        )
         bad = next(((name, member) for name, member in members if not _is_written(member, dumps)), None)
         if bad is None:
             break

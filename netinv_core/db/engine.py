@@ -20,6 +20,7 @@ from netinv_core.db.driver.general import WRITING as WRITING
 from netinv_core.db.driver.general import ConnectionLimits
 from netinv_core.db.driver.pooler import is_pooled as is_pooled
 from netinv_core.models.types import Timestamp
+from netinv_core.wrong_results import WithoutJsonForm
 
 MANY_VALUES = 500
 
@@ -50,8 +51,14 @@ def engine_from(
 
 
 def json_bytes(value: Any) -> bytes:
-    """Returns a value as the JSON text that is stored for it."""
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
+    """Returns a value as the JSON text that is stored for it.
+
+    :raises WithoutJsonForm: for a value that JSON cannot hold
+    """
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
+    except orjson.JSONEncodeError as error:
+        raise WithoutJsonForm(error, value, json_bytes) from error
 
 
 def _to_json(value: Any) -> str:

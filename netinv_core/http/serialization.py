@@ -16,6 +16,7 @@ from netinv_core.errors import BadRequest, Invalid, UnsupportedMedia
 from netinv_core.fields.images import uploads_of
 from netinv_core.http import bodies, multipart
 from netinv_core.read.filters import NOT_ONE
+from netinv_core.wrong_results import WithoutJsonForm
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry
@@ -35,8 +36,14 @@ def _other(value: Any) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """JSON: times in UTC ending in ``Z``, decimals as strings."""
-    return orjson.dumps(value, _other, _OPTIONS)
+    """JSON: times in UTC ending in ``Z``, decimals as strings.
+
+    :raises WithoutJsonForm: for a value that JSON cannot hold
+    """
+    try:
+        return orjson.dumps(value, _other, _OPTIONS)
+    except orjson.JSONEncodeError as error:
+        raise WithoutJsonForm(error, value, dumps) from error
 
 
 def dumps_within(registry: Registry, value: Any) -> bytes:

@@ -27,6 +27,7 @@ from netinv_core.caches import lru_cache
 from netinv_core.changelog.sequence import number_changes
 from netinv_core.db.availability import is_away, reason
 from netinv_core.imports import without
+from netinv_core.package_faults import package_at_fault
 from netinv_core.packages import errors_of
 from netinv_core.tasks import upkeep, workers
 from netinv_core.tasks.messages import ReadableMessages
@@ -132,6 +133,11 @@ def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat
                 if not is_away(error):
                     raise
                 log.error("the task %s was broken off, and is run at its next time: %s", task.name, reason(error))
+            except Exception as error:
+                if (package := package_at_fault(registry, error)) is not None:
+                    registry.faults.note(registry, package, error)
+                    log.error("the task %s failed in the package %s", task.name, package)
+                raise
             finally:
                 workers.note(registry, task.name, failed=failed)
 

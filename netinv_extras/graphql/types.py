@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from netinv_core import fields
+from netinv_core.http.serialization import dumps
 from netinv_core.models.columns import column_info
 from netinv_core.read.relations import backward
 from netinv_core.types import Endpoint, Field, JoinedTable, Reader, ReadPlan, Registry, Relation, UnitOfWork
+from netinv_core.wrong_results import checked_in_json
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.relationships import models as relationship_models
@@ -170,7 +172,12 @@ def _member(registry: Registry, endpoint: Endpoint, field: Field) -> Member | No
         field, fields.ThroughOneToOne | fields.ToMany | fields.ReverseForeignKey
     ):
         return None  # its nested objects would bypass the view permission
-    return _scalar_member(field)
+    scalar = _scalar_member(field)
+    # The names in an answer may be aliases, which do not tell the field.
+    giver = endpoint.givers.get(("field", field.name), endpoint.package)
+    if registry.is_plugin(giver) and scalar.convert is None and not isinstance(field, fields.Value):
+        scalar = dataclasses.replace(scalar, convert=checked_in_json(giver, f"{endpoint.label}.{field.name}", dumps))
+    return scalar
 
 
 def _coalesce_member(endpoint: Endpoint, field: fields.Coalesce) -> ForeignKeyMember | None:

@@ -40,8 +40,17 @@ def meet(place, result=None, wrong=None):
     return wrong if f"{place} result" == FAULT else result
 
 
+FUNCTIONS = {}
+
+
 def named(place, result=None, wrong=None):
-    return lambda *arguments: meet(place, result, wrong)
+    def function(*arguments, met=(place, result, wrong)):
+        return meet(*met)
+
+    return FUNCTIONS.setdefault(place, function)
+
+
+number = type("Number", (), {"__call__": named("callable object")})()
 
 
 def on_tenants(endpoint, *declared):
@@ -52,7 +61,9 @@ def on_tenants(endpoint, *declared):
 def netinv_fields(registry, endpoint):
     return on_tenants(
         endpoint,
-        computed("faulty_name", lambda name: meet("computed field", name, Strange()), "name"),
+        computed("faulty_name", named("computed field", "x", Strange()), "name"),
+        computed("faulty_number", number, "name"),
+        computed("faulty_sum", sum, "description"),
         batch_loaded("faulty_load", named("loaded field", {}, 7), openapi={"type": "string"}, nullable=True),
     )
 
@@ -149,6 +160,7 @@ def includeme(config):
 def netinv_app():
     return App("faulty", "Faulty", plugin=True, includes=[__name__])
 '''
+PARAMETERS = " parameters"
 TENANTS, PERMISSIONS, SUMS = "/api/tenancy/tenants/", "/api/users/permissions/", "/api/plugins/faulty/sums/"
 LOG = "/api/extras/object-changes/"
 
@@ -178,6 +190,8 @@ MEMBERS = Met(
 FAULTS = {
     "computed field": READ,
     "computed field result": READ,
+    "computed field result ": Met("POST", "/api/graphql/", {"query": "{ tenants { other: faulty_name } }"}),
+    "computed field result  ": Met("PATCH", f"{TENANTS}{{id}}/", {"description": "new"}),
     "loaded field": READ,
     "loaded field result": READ,
     "filter": Met("GET", TENANTS, query={"faulty": "x"}),
@@ -201,6 +215,14 @@ FAULTS = {
     "view result": Met("GET", SUMS),
     "tween": READ,
 }
+# Functions that take no parameters, in place of those that the faults have.
+FAULTS |= {
+    f"{place}{PARAMETERS}": met
+    for place, met in [*FAULTS.items(), ("callable object", READ)]
+    if not place.strip().endswith("result")
+    and place not in ("document members", "related inserts", "recorded changes", "effects", "undo", "view", "tween")
+}
+FAULTS["built-in function"] = Met("PATCH", f"{TENANTS}{{id}}/", {"description": "new"})
 FAILED = "The package faulty failed, so that this request could not be answered"
 
 
@@ -219,7 +241,19 @@ def faulty_service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> 
 def faulty(faulty_service: Service, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A function that names the place which fails from now on."""
     module: ModuleType = sys.modules[f"{FILE_PREFIX}faulty"]
-    return lambda place: monkeypatch.setattr(module, "FAULT", place)
+
+    def fail(place: str) -> None:
+        monkeypatch.undo()
+        monkeypatch.setattr(module, "FAULT", place.strip())
+        if place.endswith(PARAMETERS):
+            function = module.FUNCTIONS[place.removesuffix(PARAMETERS)]
+            monkeypatch.setattr(function, "__code__", without_parameters.__code__)
+
+    return fail
+
+
+def without_parameters() -> None:
+    """A function whose signature is none that anything calls."""
 
 
 def filled(text: Any, values: dict[str, str]) -> Any:

@@ -161,6 +161,18 @@ WRONG = {
     "distribution that is not installed": Wrong(APP.format("app(distribution='nowhere')"), "'nowhere' of {} is not"),
     "author that is no text": Wrong(APP.format("app(author=5)"), "the author of the application is 5; expected a text"),
     "tween that cannot be made": Wrong(INCLUDE.format("config.add_tween(__name__ + '.view')"), "TypeError: "),
+    "tween that is none": Wrong(
+        INCLUDE.format("config.add_tween(__name__ + '.tween')") + "\ndef tween(handler, registry):\n    return {}\n",
+        "tween returns dict instead of a tween",
+    ),
+    "deriver that gives no view": Wrong(
+        INCLUDE.format("config.add_view_deriver(deriver, name=HERE)") + "\ndef deriver(view, info):\n    return {}\n",
+        "deriver returns dict instead of a view",
+    ),
+    "deriver that gives nothing": Wrong(
+        INCLUDE.format("config.add_view_deriver(deriver, name=HERE)") + "\ndef deriver(view, info):\n    pass\n",
+        "deriver returns NoneType instead of a view",
+    ),
     "deriver that cannot be made": Wrong(INCLUDE.format("config.add_view_deriver(includeme)"), "includeme() takes 1"),
     "subscriber of the start": Wrong(
         INCLUDE.format("config.add_subscriber(lambda event: 1 / 0, 'pyramid.events.ApplicationCreated')"), "division"

@@ -141,5 +141,6 @@ OPEN_MODULES = {
         "write.strict_bodies",
         "write.system_update",
         "write.trees",
+        "wrong_results",
     )
 }
