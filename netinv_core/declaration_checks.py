@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import sqlalchemy as sa
 
 from netinv_core.models.base import Base
@@ -127,6 +128,17 @@ def _python_type(column: Any) -> Any:
         return column.type.python_type
     except NotImplementedError:
         return None
+
+
+def check_json(declared: str, schema: Any) -> None:
+    """Checks that a schema can be part of a document.
+
+    :raises DeclarationError: for one that JSON cannot hold
+    """
+    try:
+        orjson.dumps(schema)
+    except orjson.JSONEncodeError as error:
+        raise DeclarationError(f"{declared} cannot be written as JSON: {error}") from error
 
 
 def _takes_two(function: Any) -> bool:

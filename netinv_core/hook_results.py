@@ -6,8 +6,10 @@ modules with specifications import them for annotations only.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +66,59 @@ def check_result(hook: str, result: Any, shape: str, item_type: str) -> None:
     for item in result.values() if isinstance(result, Mapping) and is_mapping else result:
         if not _is_a(item, item_type):
             raise DeclarationError(f"{hook} returns {_described(item)} instead of {item_type}")
+        check_functions(item)
+
+
+def check_functions(item: Any) -> None:
+    """Checks the functions of a dataclass: the annotation of each says how many parameters it is called with.
+
+    :raises DeclarationError: for one that cannot be called so
+    """
+    if not dataclasses.is_dataclass(item) or isinstance(item, type):
+        return
+    for field in dataclasses.fields(item):
+        annotation, function = _annotation(type(item), field), getattr(item, field.name)
+        if not annotation.startswith("Callable") or (function is None and annotation.endswith("None")):
+            continue
+        declared = f"{field.name} of {type(item).__name__}"
+        if not callable(function):
+            raise DeclarationError(f"{declared} is {function!r}; expected a function")
+        check_call(declared, function, _count(annotation))
+
+
+def check_call(declared: str, function: Any, count: int | None) -> None:
+    """Checks that a function takes so many values.
+
+    :raises DeclarationError: when it takes others
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of some functions of Python
+        return
+    try:
+        signature.bind(*[None] * (count or 0))
+    except TypeError:
+        if count is not None:
+            raise DeclarationError(f"{declared} takes {signature}; expected {count} parameters") from None
+
+
+def _annotation(kind: type, field: dataclasses.Field[Any]) -> str:
+    """The annotation of a field; of an alias such as ``Content`` in its module, what it stands for."""
+    alias = vars(sys.modules[kind.__module__]).get(str(field.type))
+    return str(field.type if alias is None else alias).removeprefix("collections.abc.")
+
+
+def _count(annotation: str) -> int | None:
+    """The number of parameters in ``Callable[[…], …]``; ``None`` where it is open."""
+    if not annotation.startswith("Callable[["):
+        return None
+    parameters, depth, count = annotation.removeprefix("Callable[["), 0, 1
+    for place, sign in enumerate(parameters):
+        if sign == "]" and depth == 0:
+            return count if place else 0
+        depth += (sign == "[") - (sign == "]")
+        count += sign == "," and depth == 0
+    return None
 
 
 def _is_a(item: Any, name: str) -> bool:

@@ -21,3 +21,9 @@ def advice(name: str, known: Collection[str]) -> str:
     """The known name that is most similar, as a question; without such a one, all of them."""
     similar = difflib.get_close_matches(name, known, 1)
     return f"did you mean {similar[0]}?" if similar else f"expected one of {', '.join(known) or 'none'}"
+
+
+def hint(name: str, known: Collection[str]) -> str:
+    """The known name that is most similar, as the end of a sentence; nothing without such a one."""
+    found = nearest(name, known)
+    return f"; did you mean {found}?" if found else ""

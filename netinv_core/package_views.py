@@ -23,6 +23,7 @@ from pyramid.interfaces import (
     ITweens,
 )
 
+from netinv_core import described_views
 from netinv_core.declaration_checks import DeclarationError
 from netinv_core.package_faults import package_at_fault
 from netinv_core.packages import CORE, PackageError, errors_of
@@ -52,6 +53,8 @@ def add_packages(config: Configurator) -> None:
     package_by_action: PackageByAction = {}
     config.registry.netinv_package_by_action = package_by_action
     for app in registry.apps.values():
+        with errors_of(registry.packages[app.name]):
+            described_views.check_roots(registry, app)
         include_modules(config, registry.packages[app.name], app.includes)
     config.include("netinv_core.http.cornice_services")
     routes: dict[str, str] = {}
@@ -74,7 +77,7 @@ def include_modules(config: Configurator, package: str, modules: Iterable[str]) 
     :raises PackageError: when an ``includeme`` fails
     """
     queued_before = len(config.action_state.actions)
-    with errors_of(package):
+    with errors_of(package), described_views.checked(config, package):
         for module in modules:
             config.include(module)
     package_by_action: PackageByAction = getattr(config.registry, "netinv_package_by_action", {})

@@ -14,10 +14,11 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from netinv_core import hook_results
+from netinv_core import deletion_checks, hook_results
 from netinv_core.app import App, needs
 from netinv_core.db import revisions
-from netinv_core.declaration_checks import DeclarationError
+from netinv_core.declaration_checks import DeclarationError, check_json
+from netinv_core.fields.read_only import Computed
 from netinv_core.models.columns import column_info
 from netinv_core.nearest import advice
 from netinv_core.presentation import NAME_IN_CONTEXT
@@ -50,6 +51,7 @@ def check(registry: Registry) -> None:
             with failures.of(registry.packages[app.name]):
                 _check_app(registry, app)
     hook_results.check(registry, hook_results.OF_RESOURCE)
+    deletion_checks.check(registry)
     for endpoint in registry.by_path.values():
         if registry.is_plugin(endpoint.package):
             with failures.of(endpoint.package):
@@ -163,11 +165,24 @@ def _check_given(endpoint: types.Endpoint, kind: str, name: str) -> None:
     if kind != "relation":
         check_name(f"the {kind}", name)
     if kind == "field" and name in endpoint.fields:
+        _check_field(endpoint, endpoint.fields[name])
         ReadPlan(endpoint.registry, endpoint).finish([endpoint.fields[name]])
     elif kind == "filter":
         _check_filter(endpoint, endpoint.filters[name])
     elif kind == "relation":
         endpoint.relations[name].exists(endpoint.table)
+
+
+def _check_field(endpoint: types.Endpoint, field: types.Field) -> None:
+    """Checks the functions of a field, and what is said of it in the document of the API.
+
+    :raises DeclarationError: for a function that takes other values, and what JSON cannot hold
+    """
+    hook_results.check_functions(field)
+    if isinstance(field, Computed):
+        declared = f"the function of the field {field.name!r} of {endpoint.label}"
+        hook_results.check_call(declared, field.function, len(field.paths))
+    check_json(f"openapi of the field {field.name!r} of {endpoint.label}", field.openapi)
 
 
 def _check_filter(endpoint: types.Endpoint, item: types.Filter) -> None:
@@ -255,8 +270,9 @@ def _check_names(endpoint: types.Endpoint) -> None:
 
     :raises DeclarationError: for the first one
     """
-    for name in endpoint.fields:
+    for name, field in endpoint.fields.items():
         check_name(f"a field of {endpoint.label}", name)
+        _check_field(endpoint, field)
     label, resource, columns = endpoint.label, endpoint.resource, endpoint.table.c.keys()
     members = {*endpoint.fields, *(field.name for field in endpoint.brief), *columns, *resource.omit}
     natural = [resource.natural] if resource.natural else []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyramid_jinja2
 from jinja2 import StrictUndefined, pass_context
-from pyramid.events import BeforeRender
+from pyramid.events import ApplicationCreated, BeforeRender
 
 from netinv_core.http.mount import url_of
 from netinv_core.labels import label_of, label_of_name, plural_of, title_of
@@ -55,6 +55,7 @@ def includeme(config: Any) -> None:
     for package, modules in registry.call_each("netinv_web_includes", registry=registry):
         include_modules(config, package, modules)
     config.include(DERIVED)
+    config.add_subscriber(presentation_checks.check_paths, ApplicationCreated)
     _check_hooks(registry)
 
 

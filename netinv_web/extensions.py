@@ -15,6 +15,7 @@ from pyramid.renderers import render
 from pyramid.request import Request
 
 from netinv_core.errors import Denied, Invalid
+from netinv_core.hook_results import check_functions
 from netinv_core.packages import errors_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_web.failures import log_failure
@@ -296,7 +297,7 @@ def _collected(registry: Registry, hook: str, endpoint: Endpoint | None) -> tupl
     items: list[Any] = []
     for package, result in registry.call_each(hook, **arguments):
         with errors_of(package):
-            items += [_checked(hook, item, *item_types) for item in result]
+            items += [_of_start(hook, item, *item_types) for item in result]
     return tuple(sorted(items, key=lambda item: getattr(item, "position", 500)))
 
 
@@ -304,6 +305,12 @@ def _checked(hook: str, item: Any, *item_types: type) -> Any:
     if not isinstance(item, item_types):
         names = " or ".join(item_type.__name__ for item_type in item_types)
         raise TypeError(f"{hook} returns {type(item).__name__} instead of {names}")
+    return item
+
+
+def _of_start(hook: str, item: Any, *item_types: type) -> Any:
+    """An item that is asked for once, whose functions are checked, too."""
+    check_functions(_checked(hook, item, *item_types))
     return item
 
 

@@ -5,10 +5,14 @@ fail.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from netinv_core import fields
+from netinv_core.declaration_checks import DeclarationError
+from netinv_core.http.errors import exists
+from netinv_core.nearest import hint
 from netinv_core.plugin_checks import check_names, lacks_packages, named
-from netinv_core.presentation import Presentation
+from netinv_core.presentation import MenuEntry, Presentation
 from netinv_core.read.plan import ReadPlan
 from netinv_core.types import Endpoint, Registry
 from netinv_web import menu
@@ -46,6 +50,29 @@ def check(registry: Registry) -> None:
                 check_names(
                     f"the section {section.title!r} of the menu", names, known, "no resource of the application"
                 )
+                for entry in section.entries:
+                    if isinstance(entry, MenuEntry) and entry.label and entry.label not in registry.endpoints:
+                        message = f"the entry {entry.title!r} of the menu names {entry.label!r}, which is no model"
+                        raise DeclarationError(message + hint(entry.label, registry.endpoints))
+    registry.failures.check()
+
+
+def check_paths(event: Any) -> None:
+    """Finds entries of the menus of plugins that lead to no page, once the application has all routes.
+
+    :raises PackageError: for a path that no route has
+    """
+    configured = event.app.registry
+    registry: Registry = configured.netinv
+    if registry.disabled or lacks_packages(registry):
+        return
+    for section, app in menu.declared_sections(registry):
+        package = registry.packages.get(app, app)
+        paths = [(entry.title, entry.path) for entry in section.entries if isinstance(entry, MenuEntry)]
+        for title, path in paths if registry.is_plugin(package) else ():
+            if "://" not in path and not exists(configured, path.partition("#")[0]):
+                with registry.failures.of(package):
+                    raise DeclarationError(f"the entry {title!r} of the menu leads to {path!r}, which no route has")
     registry.failures.check()
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
+from netinv_core import deletion_checks
 from netinv_core.db import revisions
 from netinv_core.db.driver import driver_of
 
@@ -65,7 +66,9 @@ def missing(connection: Connection, registry: Registry) -> list[tuple[str, str]]
 
 
 def _declared(registry: Registry) -> Iterator[tuple[str, str, Any]]:
-    """The package, the label and the table of each resource, and of each list of objects or content types."""
+    """The package, the label and the table of each resource, of each list of objects or content types, and of each
+    retention and cascade of plugins.
+    """
     for endpoint in registry.stored():
         yield endpoint.package, endpoint.label, endpoint.table
         for field in endpoint.fields.values():
@@ -76,6 +79,7 @@ def _declared(registry: Registry) -> Iterator[tuple[str, str, Any]]:
                     f"{endpoint.label}.{field.name}",
                     table,
                 )
+    yield from deletion_checks.tables(registry)
 
 
 def _has_pending(connection: Connection, registry: Registry, package: str) -> bool:

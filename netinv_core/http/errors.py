@@ -47,7 +47,7 @@ def forbidden(error: HTTPForbidden, request: Request) -> Response:
 def not_found(error: Exception, request: Request) -> Response:
     """404, or a redirect (302) that keeps the query where only the closing slash is missing."""
     path = request.path
-    if not path.endswith("/") and _exists(request, f"{path}/"):
+    if not path.endswith("/") and exists(request.registry, f"{path}/"):
         query = f"?{request.query_string}" if request.query_string else ""
         response = RelativeRedirect(status=302, content_type="text/html")
         response.headers["Location"] = f"{path}/{query}"
@@ -64,10 +64,11 @@ class RelativeRedirect(Response):  # type: ignore[misc]
         return list(self.headerlist)
 
 
-def _exists(request: Request, path: str) -> bool:
-    """True for the path of a view."""
-    mapper = request.registry.queryUtility(IRoutesMapper)
-    info = mapper(Request.blank(path, environ={"REQUEST_METHOD": "GET"}))
+def exists(registry: Any, path: str) -> bool:
+    """True for the path of a view, in a registry of Pyramid."""
+    request = Request.blank(path, environ={"REQUEST_METHOD": "GET"})
+    request.registry = registry
+    info = registry.queryUtility(IRoutesMapper)(request)
     if info["route"] is None:
         return False
     match = info["match"]

@@ -26,7 +26,7 @@ from netinv_testing import Service
 from tests.support import REPOSITORY
 from tests.support.git_remotes import Remote
 from tests.support.jobs import JOBS
-from tests.support.plugins import PLUGIN_FIXTURES, installation
+from tests.support.plugins import PLUGIN_FIXTURES, create_tables, installation
 from tests.support.registry import REGISTRY
 
 SPECIFIED = {name: caller.spec.function for name, caller in vars(REGISTRY.hooks).items() if caller.spec is not None}
@@ -57,6 +57,7 @@ def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """A service in whose environment the package ``guest`` is installed while the tests run."""
     with pytest.MonkeyPatch.context() as patches, installation(tmp_path_factory.mktemp("guest"), patches) as install:
         install("guest")
+        create_tables(engine, "guest")
         yield Service(engine, JOBS)
 
 
@@ -316,7 +317,6 @@ def test_a_package_writes_rows_along_with_the_records_of_changes(
         "payload_url": "http://203.0.113.1/",
     }
     hook = api.post("/api/extras/webhooks/", body)
-    guest.tally.create(service.engine)
     monkeypatch.setattr(guest, "tallied", [])
     try:
         made = api.post(TENANTS, [{"name": f"{word} {number}"} for number in range(1001)])
@@ -331,7 +331,8 @@ def test_a_package_writes_rows_along_with_the_records_of_changes(
         with service.engine.connect() as connection:
             assert connection.execute(sa.select(sa.func.count()).select_from(guest.tally)).scalar() == 1001
     finally:
-        guest.tally.drop(service.engine)
+        with service.engine.begin() as connection:
+            connection.execute(sa.delete(guest.tally))
         api.delete(hook["url"])
 
 

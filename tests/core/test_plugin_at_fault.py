@@ -121,7 +121,7 @@ def netinv_reverted(uow, changes):
 
 @hookimpl
 def netinv_generic_cascades(registry):
-    return [GenericCascade(table_of(User), "x", "y", label="users.user", applies=named("cascade", False))]
+    return [GenericCascade(table_of(User), "username", "id", label="users.user", applies=named("cascade", False))]
 
 
 @hookimpl

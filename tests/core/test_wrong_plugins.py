@@ -54,6 +54,28 @@ PRESENTED = APP.format("app(Resource(Wrong, 'wrongs', presentation=Presentation(
 ROUTE = "config.add_route(HERE, {!r}); config.add_view(view, route_name=HERE, permission='view')"
 
 
+DELETED = """
+import sqlalchemy as sa
+from netinv_core import GenericCascade, Retention, older_than, table_of
+from netinv_dcim.sites import Site
+
+sites = table_of(Site)
+table = sa.Table(f"{{HERE}}_gone", sa.MetaData(), sa.Column("id", sa.Uuid(), primary_key=True), sa.Column("kind", sa.Text()))
+other = sa.Table("dcim_site", sa.MetaData(), sa.Column("id", sa.Uuid(), primary_key=True), sa.Column("gone", sa.Text()))
+"""
+RETENTION = DELETED + "@hookimpl\ndef netinv_retention(registry):\n    return [Retention({})]\n"
+CASCADE = DELETED + "@hookimpl\ndef netinv_generic_cascades(registry):\n    return [GenericCascade({})]\n"
+MENU = "from netinv_core import MenuEntry, MenuSection\n" + APP.format(
+    "app(menu=[MenuSection('Menu', [MenuEntry({})])])"
+)
+DESCRIBED = (
+    "from netinv_core import BodyOf, documented\n"
+    + APP.format("app()")
+    + "\n@documented({})\ndef weigh(request):\n    return {{}}\n"
+    "def includeme(config):\n    config.add_netinv_action('dcim/sites', HERE + '-weigh', post=weigh, permission='view')\n"
+)
+
+
 CHECKED_LAST = "table without a migration"
 
 
@@ -100,6 +122,16 @@ WRONG = {
     "unknown path of a filter": Wrong(FILTERS.format("filters.value('x', 'nmae')"), "Cannot resolve keyword 'nmae'"),
     "unknown relation of a filter": Wrong(FILTERS.format("filters.related('y', 'tenent')"), "the filter 'y' of dcim"),
     "no field": Wrong(FIELDS.format("'x'"), "AttributeError"),
+    "field of no function": Wrong(
+        FIELDS.format("computed('no_function', 'str', 'slug')"), "function of Computed is 'str'; expec"
+    ),
+    "field of another function": Wrong(
+        FIELDS.format("computed('of_two', lambda slug: slug, 'slug', 'name')"), "takes (slug); expected 2 parameters"
+    ),
+    "loaded field of another function": Wrong(
+        "from netinv_core import batch_loaded\n" + FIELDS.format("batch_loaded('loaded', view, openapi={'type': 'string'})"),
+        "load of BatchLoaded takes (request); expected 2 parameters",
+    ),
     "own unknown path": Wrong(
         APP.format("app(Resource(Wrong, 'wrongs', fields=[computed('x', str, 'nmae')]))"), "the field 'x' of {}.wrong"
     ),
@@ -252,7 +284,7 @@ WRONG = {
         "the section 'Menu' of the menu names 'wrongs', which is no resource of the application",
     ),
     "task of another": Wrong(
-        "from netinv_core import Task\n@hookimpl\ndef netinv_tasks(registry):\n    return [Task('upkeep', view)]\n",
+        "from netinv_core import Task\n@hookimpl\ndef netinv_tasks(registry):\n    return [Task('upkeep', on_sites)]\n",
         "it claims the task 'upkeep', which the core has",
     ),
     "menu that is too long": Wrong(
@@ -319,6 +351,70 @@ WRONG = {
         "    return Presentation(limits={'tenant': {'gruop': '1'}}) if endpoint.label == 'dcim.site' else None\n",
         "limits['tenant'] of the presentation of dcim.site names 'gruop', which is no filter of tenancy.tenant",
     ),
+    **{
+        f"retention {what}": Wrong(RETENTION.format(code), told)
+        for what, code, told in (
+            (
+                "of no table",
+                "table, lambda settings, at: None",
+                "the database has no table {}_gone, which the retention",
+            ),
+            (
+                "of other columns",
+                "other, lambda settings, at: None",
+                "no column gone in the table dcim_site, which the",
+            ),
+            ("without a table", "'x', lambda settings, at: None", "the table of a retention is 'x'; expected"),
+            (
+                "without a key",
+                "sa.Table(HERE, sa.MetaData(), sa.Column('x')), lambda settings, at: None",
+                "a primary key of one column",
+            ),
+            ("by a setting that is none", "sites, older_than('changelog_retentoin', sites.c.created)", "did you mean"),
+            ("by another table", "sites, lambda settings, at: table.c.id == sites.c.id", "has no table {}_gone, which"),
+            ("by no condition", "sites, lambda settings, at: True", "returns bool instead of a condition or None"),
+            ("by no function", "sites, 'days'", "old of Retention is 'days'; expected a function"),
+            ("by other parameters", "sites, view", "old of Retention takes (request); expected 2 parameters"),
+        )
+    },
+    **{
+        f"cascade {what}": Wrong(CASCADE.format(code), told)
+        for what, code, told in (
+            ("to no table", "table, 'kind', 'id'", "the database has no table {}_gone, which the cascade to {}_gone"),
+            ("by no column", "sites, 'name', 'idd'", "the cascade to dcim_site names 'idd', which is no column; did"),
+            ("to no model", "sites, 'name', 'id', label='dcim.sitte'", "names 'dcim.sitte', which is no model; did"),
+            ("to another model", "sites, 'name', 'id', label='dcim.rack'", "the cascade to dcim.rack has the table"),
+            ("by no function", "sites, 'name', 'id', applies=True", "applies of GenericCascade is True; expected a"),
+        )
+    },
+    **{
+        f"menu {what}": Wrong(MENU.format(code), told)
+        for what, code, told in (
+            (
+                "of no model",
+                "'Sites', '/dcim/sites/', 'dcim.sitte'",
+                "'Sites' of the menu names 'dcim.sitte', which is",
+            ),
+            ("to no page", "'Maps', '/plugins/maps/'", "the entry 'Maps' of the menu leads to '/plugins/maps/', which"),
+            ("to no resource", "'Sitte', '/dcim/sittes/'", "the menu leads to '/dcim/sittes/', which no route has"),
+        )
+    },
+    **{
+        f"description {what}": Wrong(DESCRIBED.format(code), told)
+        for what, code, told in (
+            ("of no model", "'dcim.sitte'", "weigh/ names 'dcim.sitte', which is no model; did you mean dcim.site?"),
+            ("of no body", "request_body=BodyOf('Weigh', 'x.y', ())", "weigh/ names 'x.y', which is no model"),
+            ("without a form in JSON", "{'type': object}", "weigh/ cannot be written as JSON: Type is not JSON"),
+        )
+    },
+    "description of a field": Wrong(
+        FIELDS.format("computed('described', str, 'slug', openapi={'type': object})"), "openapi of the field 'descr"
+    ),
+    "panel without a function": Wrong(
+        "from netinv_web.extensions import Panel\n@hookimpl\ndef netinv_web_panels(registry, endpoint):\n"
+        "    return [Panel('x', 'X', 'content')]\n",
+        "content of Panel is 'content'; expected a function",
+    ),
     "search that is none": Wrong("@hookimpl\ndef netinv_search(registry):\n    return [1]\n", "SearchProvider"),
 }
 
@@ -358,7 +454,7 @@ def broken(wrong_service: Service) -> dict[str, str]:
 
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_wrong_plugin_is_named_with_its_reason(broken: dict[str, str], kind: str) -> None:
-    assert WRONG[kind].reason.format(stem(kind)) in broken.get(stem(kind), "it is served")
+    assert WRONG[kind].reason.format(*[stem(kind)] * 2) in broken.get(stem(kind), "it is served")
 
 
 def test_nothing_else_is_left_out(wrong_service: Service, broken: dict[str, str]) -> None:
@@ -401,4 +497,4 @@ def test_the_self_check_names_them(wrong_service: Service, folder: Path, tmp_pat
     assert (result.returncode, len(messages)) == (1, len(kinds))
     for kind, name in zip(kinds, map(stem, kinds), strict=True):
         (message,) = [message for message in messages if message.startswith(f"{name} ({name}.py) is not served: ")]
-        assert WRONG[kind].reason.format(name) in message
+        assert WRONG[kind].reason.format(*[name] * 2) in message

@@ -20,7 +20,7 @@ from netinv_core.auth import crypto
 from netinv_testing import Service
 from tests.support.databases import DIALECT, SERVER, drop_abandoned, drop_unused, migrated_database, unsynced_commits
 from tests.support.jobs import JOBS, fork_server, jobs_service
-from tests.support.plugins import installation
+from tests.support.plugins import create_tables, installation
 from tests.support.seed import seed_deliveries, seed_job_results
 
 __all__ = ["fork_server", "jobs_service"]
@@ -118,6 +118,7 @@ def installed(engine: Engine, install: Callable[[str], None]) -> Callable[..., S
 
     def start(name: str, settings: dict[str, str] | None = None) -> Service:
         install(name)
+        create_tables(engine, name)
         return Service(engine, {**JOBS, **(settings or {})})
 
     return start

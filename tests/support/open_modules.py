@@ -142,5 +142,8 @@ OPEN_MODULES = {
         "write.system_update",
         "write.trees",
         "wrong_results",
+        "nearest",
+        "hook_results",
+        "declaration_checks",
     )
 }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy.engine import Engine
 
 from tests.support import SUPPORT
 
@@ -33,6 +34,12 @@ def installation(folder: Path, patches: pytest.MonkeyPatch) -> Iterator[Callable
     yield install
     for name in names:
         sys.modules.pop(name, None)
+
+
+def create_tables(engine: Engine, name: str) -> None:
+    """Makes the table that the installed package ``guest`` has no migration for."""
+    if name == "guest":
+        importlib.import_module(f"netinv_{name}").tally.create(engine, checkfirst=True)
 
 
 def add_distribution(folder: Path, name: str) -> None:

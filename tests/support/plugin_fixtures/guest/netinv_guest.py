@@ -34,7 +34,12 @@ reverted = []
 looked_at = []
 counted = []
 tallied = None
-tally = sa.Table("guest_tally", sa.MetaData(), sa.Column("change_id", sa.Uuid()), sa.Column("name", sa.String(200)))
+tally = sa.Table(
+    "guest_tally",
+    sa.MetaData(),
+    sa.Column("change_id", sa.Uuid(), primary_key=True),
+    sa.Column("name", sa.String(200)),
+)
 
 
 @hookimpl
