@@ -329,6 +329,20 @@ class UnitOfWork:
         if self._primary is not None:
             self._primary.close()
 
+    def interrupt(self) -> None:
+        """Has the database end the statement that another thread runs on this unit of work, where it can."""
+        found = self.read_connection if self.read_connection is not None else self._connection
+        if found is not None and not found.closed:
+            driver_of(self.registry.dialect).interrupt(found.connection.driver_connection)
+
+    def leave_connections(self, session: Session, read_connection: ReadConnection | None) -> None:
+        """Runs further statements of a request that only reads on other connections: another thread uses the present
+        ones, through a copy of the unit of work, and closes them.
+        """
+        self.session, self.read_connection = session, read_connection
+        self._connection = self._primary = self.read_route = None
+        self.row_cache, self.new_drafts = {}, {}
+
     def release(self) -> None:
         """Returns the connection to the pool, for a unit of work that waits.
 

@@ -16,12 +16,14 @@ from pyramid.request import Request
 
 from netinv_core.errors import Denied, Invalid
 from netinv_core.hook_results import check_functions
+from netinv_core.package_faults import package_at_fault
 from netinv_core.packages import errors_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_web.failures import log_failure
 from netinv_web.file_imports import FileImport
 from netinv_web.lists.columns import ListColumn
 from netinv_web.menu import may
+from netinv_web.time_limits import TakesTooLong, in_time
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry, UnitOfWork
@@ -245,7 +247,7 @@ class Export:
 
 @dataclasses.dataclass(frozen=True)
 class Rendered:
-    """A rendered extension. ``failure`` is the id in the log of the exception that it raised."""
+    """A rendered extension. ``failure`` is a sentence about the exception that it raised, with the id in the log."""
 
     name: str
     title: str
@@ -297,8 +299,15 @@ def _collected(registry: Registry, hook: str, endpoint: Endpoint | None) -> tupl
     items: list[Any] = []
     for package, result in registry.call_each(hook, **arguments):
         with errors_of(package):
-            items += [_of_start(hook, item, *item_types) for item in result]
+            items += (found := [_of_start(hook, item, *item_types) for item in result])
+            _givers(registry).update({id(item): package for item in found})
     return tuple(sorted(items, key=lambda item: getattr(item, "position", 500)))
+
+
+@cached_in_registry
+def _givers(registry: Registry) -> dict[Any, str]:
+    """The packages of the extensions that are collected, and live as long as the registry, by their identity."""
+    return {}
 
 
 def _checked(hook: str, item: Any, *item_types: type) -> Any:
@@ -349,22 +358,37 @@ def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, 
 
     :raises Invalid: for a value of a parameter that the extension reads
     """
+    registry: Registry = request.registry.netinv
+    package, kind = _givers(registry).get(id(extension)), type(extension).__name__
+    is_limited = isinstance(extension, Panel | Widget) and package is not None and registry.is_plugin(package)
     try:
-        content = extension.content(request, *arguments)
-        if content is None:
-            return None
-        if extension.template:
-            content = Markup(render(extension.template, content, request))
-        return Rendered(extension.name, extension.title, Markup("{}").format(content))
+        if is_limited:
+            markup = in_time(request, extension, lambda own: _markup_of(own, extension, arguments))
+        else:
+            markup = _markup_of(request, extension, arguments)
+        return None if markup is None else Rendered(extension.name, extension.title, markup)
     except Denied:
         return None
     except Invalid:  # a parameter of the page
         raise
-    except (Exception, SystemExit):
-        failure = log_failure(
-            request.registry.netinv, "%s %r failed on %s", type(extension).__name__, extension.name, request.path
-        )
-        return Rendered(extension.name, extension.title, failure=failure)
+    except TakesTooLong as error:
+        failure = log_failure(registry, "%s %r failed on %s", kind, extension.name, request.path, package=package)
+        told = f"A part of the package {package} is left out, as {error}. The log has it under {failure}."
+    except (Exception, SystemExit) as error:
+        package = package_at_fault(registry, error) or package
+        failure = log_failure(registry, "%s %r failed on %s", kind, extension.name, request.path, package=package)
+        is_of_plugin = package is not None and registry.is_plugin(package)
+        part = f"A part of the package {package}" if is_of_plugin else "This part"
+        told = f"{part} failed. The log has the reason under {failure}."
+    return Rendered(extension.name, extension.title, failure=told)
+
+
+def _markup_of(request: Request, extension: Any, arguments: Sequence[Any]) -> Markup | None:
+    """What an extension shows; ``None`` for nothing."""
+    content = extension.content(request, *arguments)
+    if content is not None and extension.template:
+        content = Markup(render(extension.template, content, request))
+    return None if content is None else Markup("{}").format(content)
 
 
 def may_further(uow: UnitOfWork, permission: tuple[str, str] | None) -> bool:

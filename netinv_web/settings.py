@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.settings import SettingDefinitions, flag, seconds
+from netinv_core.settings import SettingDefinitions, flag, limit, seconds
 
 
 def percent(text: str) -> int:
@@ -18,6 +18,7 @@ known: SettingDefinitions = {
     "session_cookie_secure": (flag, False),
     "import_background_rows": (int, 1000),
     "bulk_background_objects": (int, 500),
+    "panel_timeout": (limit, 2.0),
     "utilization_warning": (percent, 75),
     "utilization_danger": (percent, 90),
 }

@@ -7,6 +7,7 @@ import importlib.util
 import logging
 import re
 import sys
+import threading
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -19,8 +20,10 @@ from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.extensions import Snippet, extensions_of
 from netinv_web.testing import Browser
+from tests.core.db.test_statement_timeout import ENDLESS
 from tests.support.jobs import JOBS
 from tests.support.plugins import PLUGIN_FIXTURES, add_distribution, installation
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.any_database
 TENANTS, SITES, WINDOWS = "/api/tenancy/tenants/", "/api/dcim/sites/", "/api/plugins/example/maintenance-windows/"
@@ -33,7 +36,8 @@ def visited(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[S
     """A service with the package ``visitor``, an administrator's browser, and the module of the package."""
     with pytest.MonkeyPatch.context() as patches, installation(tmp_path_factory.mktemp("visitor"), patches) as install:
         install("visitor")
-        service, module = Service(engine, JOBS), sys.modules["netinv_visitor"]
+        service = Service(engine, {**JOBS, "netinv.package_failures": "0"})
+        module = sys.modules["netinv_visitor"]
     return service, Browser(service, service.admin), module
 
 
@@ -157,6 +161,34 @@ def test_a_part_that_fails_shows_an_id_that_is_in_the_log(
     assert shown, page.words[-500:]
     assert "ZeroDivisionError" not in page.words
     assert any(record.exc_info for record in caplog.records)
+
+
+@pytest.mark.parametrize("statement", ["", ENDLESS.text])
+@pytest.mark.parametrize(("part", "query"), [("panel", {}), ("panel", {"_panel": "greeting"}), ("widget", {})])
+def test_a_page_does_not_wait_for_a_slow_part(
+    visited: tuple[Service, Browser, ModuleType],
+    visit: Visit,
+    monkeypatch: pytest.MonkeyPatch,
+    part: str,
+    query: dict[str, str],
+    statement: str,
+) -> None:
+    """What is beside it is shown, and itself again when it has ended."""
+    (service, browser), module = visit(f"slow {part}"), visited[2]
+    monkeypatch.setattr(module, "SLOW", statement)
+    monkeypatch.setattr(module, "woken", threading.Event())
+    path = path_of(tenant_of(service)) if part == "panel" else "/"
+    with service.configured(panel_timeout=0.2):
+        page = browser.get(path, query)
+        assert "A part of the package visitor is left out, as it took longer than 0.2 s." in page.words
+        assert query or "The kettle boils" in page.words or "Mind the <step>" in page.words
+        if not statement:
+            assert "is left out, as an earlier call still runs" in browser.get(path, query).words
+    module.woken.set()
+    until(lambda: all(thread.name != "netinv-part" for thread in threading.enumerate()))
+    visit()
+    assert ("sunny" if part == "widget" else "good <b>day</b>") in browser.get(path, query).words
+    assert 'netinv_package_failures_total{package="visitor"}' in service.api.send("GET", "/metrics").text
 
 
 def messages(caplog: pytest.LogCaptureFixture) -> list[str]:

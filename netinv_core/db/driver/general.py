@@ -97,6 +97,9 @@ class Driver:
     def commit_without_disk(self, connection: Connection) -> None:
         """Has the COMMIT of the present transaction not wait for the disk, where the database can."""
 
+    def interrupt(self, connection: Any) -> None:
+        """Has a connection of the driver end the statement that it runs in another thread, where the database can."""
+
     def suspend_foreign_keys(self, connection: Connection) -> None:
         """Has foreign keys not be checked for the rest of a connection whose transaction has not begun."""
         connection.exec_driver_sql("SET foreign_key_checks = 0")

@@ -169,6 +169,9 @@ class PostgresqlDriver(Driver):
     def upsert(self, table: sa.Table, rows: list[dict[str, Any]], key: sa.Column[Any], values: dict[str, Any]) -> Any:
         return postgresql.insert(table).values(rows).on_conflict_do_update(index_elements=[key], set_=values)
 
+    def interrupt(self, connection: Any) -> None:
+        connection.cancel()
+
     def read_connection(self, engine: Engine) -> ReadConnection | None:
         return ReadConnection(engine)
 

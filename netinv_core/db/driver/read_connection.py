@@ -39,6 +39,11 @@ class ReadConnection:
         return self._pooled
 
     @property
+    def closed(self) -> bool:
+        """True while no connection is taken."""
+        return self._pooled is None
+
+    @property
     def whole(self) -> Connection:
         """SQLAlchemy's connection."""
         if self._whole is None or self._whole.closed:

@@ -97,6 +97,9 @@ class SqliteDriver(Driver):
     def before_slash(self, text: Any) -> Any:
         return sa.func.substr(text, 1, sa.func.instr(text, "/") - 1, type_=sa.Text)
 
+    def interrupt(self, connection: Any) -> None:
+        connection.interrupt()
+
     def stored_bytes(self, column: Any) -> Any:
         return sa.func.length(sa.cast(column, sa.LargeBinary), type_=sa.BigInteger)
 

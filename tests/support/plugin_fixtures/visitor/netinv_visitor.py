@@ -4,6 +4,9 @@ The variable ``VISITOR_FAILS`` names a hook that returns something wrong, or a p
 """
 
 import os
+import threading
+
+import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.hookspecs import hookimpl
@@ -11,6 +14,8 @@ from netinv_core.presentation import MenuEntry, MenuSection, Presentation
 from netinv_extras.templates.members import Member
 
 TARGET = "tenancy.tenant"
+SLOW = ""  # a statement that takes long
+woken = threading.Event()  # is set when slow parts go on
 fails = os.environ.get("VISITOR_FAILS", "")
 
 
@@ -26,6 +31,8 @@ def shown(part, content):
     """
 
     def show(*arguments):
+        if part and f"slow {part}" == fails:
+            arguments[0].uow.execute(sa.text(SLOW)).all() if SLOW else woken.wait()
         if part and part == fails:
             raise ZeroDivisionError(f"{part} fails")
         return content

@@ -1,0 +1,103 @@
+"""Time limit of the parts that plugins add to pages: a page does not wait for a part that takes longer.
+
+The part runs in a thread of its own, on the connections of the page. When the time is over, the page leaves them to the
+thread, which ends when the part does, and goes on with others. Until then the part is not called again.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import copy
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.threadlocal import RequestContext
+
+from netinv_core.db.driver import driver_of
+from netinv_core.registry_cache import cached_in_registry
+from netinv_core.types import Registry
+
+log = logging.getLogger(__name__)
+SETTING = "panel_timeout"
+
+
+class TakesTooLong(Exception):
+    """The time of a part is over, or an earlier call of it still runs."""
+
+
+@cached_in_registry
+def _running(registry: Registry) -> dict[Any, threading.Thread]:
+    """The threads of parts that took too long, by the identity of the part."""
+    return {}
+
+
+def in_time(request: Request, part: Any, function: Callable[[Request], Any]) -> Any:
+    """The result of ``function``, which gets a copy of the request.
+
+    Requests that write, or that show what a change request proposes, have no limit: the transaction is theirs.
+
+    :raises TakesTooLong: after ``netinv.panel_timeout`` seconds
+    """
+    registry: Registry = request.registry.netinv
+    seconds, uow = registry.settings[SETTING], request.uow
+    if not seconds or uow.writing or uow.aside is not None:
+        return function(request)
+    running = _running(registry)
+    if (thread := running.get(id(part))) is not None and thread.is_alive():
+        raise TakesTooLong(f"an earlier call still runs after {seconds:g} s")
+    call = _Call(request, function)
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(call.run,), name="netinv-part", daemon=True)
+    thread.start()
+    if call.waited(seconds):
+        running.pop(id(part), None)
+        return call.result()
+    running[id(part)] = thread
+    raise TakesTooLong(f"it took longer than {seconds:g} s")
+
+
+class _Call:
+    """A call of a part in a thread, with a copy of the request and of its unit of work."""
+
+    def __init__(self, request: Request, function: Callable[[Request], Any]) -> None:
+        self._page, self._function = request, function
+        self._request = copy.copy(request)
+        self._request.__dict__["uow"] = self._uow = copy.copy(request.uow)
+        self._lock, self._ended, self._is_left = threading.Lock(), threading.Event(), False
+        self._value: Any = None
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """Runs the part."""
+        try:
+            with RequestContext(self._request):
+                self._value = self._function(self._request)
+        except BaseException as error:
+            self._error = error
+        with self._lock:
+            self._ended.set()
+            is_left = self._is_left
+        if is_left:
+            self._uow.close()
+
+    def waited(self, seconds: float) -> bool:
+        """Waits for the part. False when it has not ended; it then has the connections of the page."""
+        if self._ended.wait(seconds):
+            return True
+        with self._lock:
+            if self._ended.is_set():
+                return True
+            self._is_left = True
+            self._uow.interrupt()
+            uow, session = self._page.uow, self._page.registry.netinv_sessions()
+            uow.leave_connections(session, driver_of(uow.registry.dialect).read_connection(session.bind))
+        return False
+
+    def result(self) -> Any:
+        """What the part returned, or raises what it raised."""
+        vars(self._page.uow).update(vars(self._uow))
+        if self._error is not None:
+            raise self._error
+        return self._value
