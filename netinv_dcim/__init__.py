@@ -34,7 +34,7 @@ from netinv_dcim.cabling.connections import (
 )
 from netinv_dcim.cabling.paths import CONNECTED
 from netinv_dcim.components import device_bays as bays
-from netinv_dcim.components import instantiation
+from netinv_dcim.components import instantiation, kinds, type_differences
 from netinv_dcim.components import templates as component_templates
 from netinv_dcim.components.console import console_ports, console_server_ports
 from netinv_dcim.components.device_bays import device_bays
@@ -81,6 +81,7 @@ rack_position.register()
 moves.register()
 component_templates.register()
 instantiation.register()
+type_differences.register()
 interface_redundancy.register()
 power.register()
 
@@ -131,7 +132,11 @@ app = App(
     ],
     migrations="netinv_dcim:migrations",
     extra_views={"connected-device": connected_device},
-    includes=["netinv_dcim.rack_views.elevations", "netinv_dcim.cabling.tracing"],
+    includes=[
+        "netinv_dcim.rack_views.elevations",
+        "netinv_dcim.cabling.tracing",
+        "netinv_dcim.components.type_differences",
+    ],
     needs=["extras.statuses"],
     distribution="netinv-dcim",
     menu=MENU,
@@ -202,7 +207,7 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 @hookimpl
 def netinv_known_statuses(registry: Registry) -> Iterable[str]:
     """Returns the status of connected cables, and that of the interfaces of new devices."""
-    return [CONNECTED, instantiation.NEW_STATUS]
+    return [CONNECTED, kinds.NEW_STATUS]
 
 
 @hookimpl

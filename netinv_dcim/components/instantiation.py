@@ -5,59 +5,19 @@ References between components follow those between their templates: a front port
 
 from __future__ import annotations
 
-import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, error_text
-from netinv_core.fields import Reference, Value
-from netinv_core.models.base import Base, table_of
+from netinv_core.models.base import table_of
 from netinv_core.read.plan import Row
 from netinv_core.read.union import kept_union
 from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write import save
-from netinv_dcim.components.console import ConsolePort, ConsoleServerPort
-from netinv_dcim.components.device_bays import DeviceBay
-from netinv_dcim.components.interfaces import Interface
-from netinv_dcim.components.pass_through import FrontPort, RearPort
-from netinv_dcim.components.power_ports import PowerOutlet, PowerPort
-from netinv_dcim.components.templates import (
-    ConsolePortTemplate,
-    ConsoleServerPortTemplate,
-    DeviceBayTemplate,
-    FrontPortTemplate,
-    InterfaceTemplate,
-    PowerOutletTemplate,
-    PowerPortTemplate,
-    RearPortTemplate,
-)
+from netinv_dcim.components.kinds import KINDS, ComponentKind, copied_fields, references_of
 from netinv_dcim.devices import devices
-
-NEW_STATUS = "active"
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ComponentKind:
-    """A kind of component: template model, component model, and ``fixed_values``, which templates do not have."""
-
-    template: type[Base]
-    component: type[Base]
-    fixed_values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-
-# In order of creation: components that others refer to come first.
-KINDS = (
-    ComponentKind(ConsolePortTemplate, ConsolePort),
-    ComponentKind(ConsoleServerPortTemplate, ConsoleServerPort),
-    ComponentKind(PowerPortTemplate, PowerPort),
-    ComponentKind(PowerOutletTemplate, PowerOutlet),
-    ComponentKind(InterfaceTemplate, Interface, fixed_values={"status": NEW_STATUS}),
-    ComponentKind(RearPortTemplate, RearPort),
-    ComponentKind(FrontPortTemplate, FrontPort),
-    ComponentKind(DeviceBayTemplate, DeviceBay),
-)
 
 
 def instantiate_components(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
@@ -98,29 +58,9 @@ def _selects(registry: Registry) -> Iterator[tuple[list[Any], Any, Any]]:
     """
     for kind in KINDS:
         table = table_of(kind.template)
-        references = [f"{name}_id" for name in _references(registry, kind)]
-        columns = ["device_type_id", "name_key", "id", *_copied_fields(registry, kind), *references]
+        references = [f"{name}_id" for name in references_of(registry, kind)]
+        columns = ["device_type_id", "name_key", "id", *copied_fields(registry, kind), *references]
         yield [table.c[name] for name in columns], table, in_parameter(registry.dialect, table.c.device_type_id)
-
-
-def _copied_fields(registry: Registry, kind: ComponentKind) -> list[str]:
-    """The names of the fields that are copied from template to component."""
-    component = registry.of_model(kind.component).writable
-    fields = registry.of_model(kind.template).writable.items()
-    return [
-        name for name, field in fields if isinstance(field, Value) and field.attribute == name and name in component
-    ]
-
-
-def _references(registry: Registry, kind: ComponentKind) -> list[str]:
-    """The names of the references to another template: a component refers to the component made from that one."""
-    models = {kind.template for kind in KINDS}
-    fields = registry.of_model(kind.template).writable.items()
-    return [
-        name
-        for name, field in fields
-        if isinstance(field, Reference) and field.target is not None and field.target.model in models
-    ]
 
 
 def _create(
@@ -138,7 +78,7 @@ def _create(
     :raises Invalid: for the device as a whole, when a component is refused
     """
     component = uow.registry.of_model(kind.component)
-    copied, references = _copied_fields(uow.registry, kind), _references(uow.registry, kind)
+    copied, references = copied_fields(uow.registry, kind), references_of(uow.registry, kind)
     bodies: dict[uuid.UUID, dict[str, Any]] = {}
     try:
         for owner in owners:

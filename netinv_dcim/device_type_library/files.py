@@ -15,7 +15,7 @@ from netinv_core.storage.files import Upload
 from netinv_core.types import Endpoint, Registry
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
-from netinv_dcim.components.instantiation import KINDS
+from netinv_dcim.components.kinds import KINDS
 from netinv_dcim.device_type_library import TYPES, yaml_reader
 from netinv_dcim.device_type_library.pictures import Pictures, stems_of
 from netinv_dcim.device_type_library.yaml_reader import Block, YamlFault

@@ -22,7 +22,7 @@ from netinv_core.models.base import table_of
 from netinv_core.read.union import kept_union
 from netinv_core.types import UnitOfWork
 from netinv_core.write.slugs import slugify
-from netinv_dcim.components.instantiation import KINDS
+from netinv_dcim.components.kinds import KINDS
 from netinv_dcim.device_type_library import UNLIMITED
 from netinv_dcim.device_type_library.files import LINK, Described, File, FileLayout, find
 from netinv_dcim.device_type_library.yaml_reader import YamlFault

@@ -14,6 +14,7 @@ NEEDS = {
     "*/trace GET": "view",
     "*/paths GET": "view",
     "racks/elevation GET": "view",
+    "devices/type-differences GET": "view",
     "dynamic-groups/members GET": "view",
     "validation-rules/violations GET": "view",
     "git-repositories/sync GET": "view",
