@@ -1,4 +1,4 @@
-"""Differences between devices and their device types: components that are missing, additional, or not as their template.
+"""Differences between devices and their types: components that are missing, additional, or not as their template.
 
 Components and templates of one name belong together. What a component takes from its template is compared, references
 by the names of what they lead to. The same joins find the differences of devices (:func:`differences`), count them
@@ -110,13 +110,9 @@ def differences(uow: UnitOfWork, devices: Collection[Any]) -> dict[Any, list[Dif
 def counts(uow: UnitOfWork, devices: Collection[Any]) -> dict[Any, int]:
     """The numbers of differences by the id of the device; devices without any are left out. One statement."""
     device = table_of(Device)
-    statements = [
-        sa.select(device.c.id, sa.func.count())
-        .select_from(select.source)
-        .where(*select.conditions)
-        .group_by(device.c.id)
-        for select in (_of_devices(uow, device) if devices else ())
-    ]
+    counted = sa.select(device.c.id, sa.func.count()).group_by(device.c.id)
+    selects = _of_devices(uow, device) if devices else ()
+    statements = [counted.select_from(select.source).where(*select.conditions) for select in selects]
     numbers: dict[Any, int] = {}
     rows = uow.execute(sa.union_all(*statements), {"keys": list(devices)}).tuples() if statements else ()
     for key, number in rows:
