@@ -238,7 +238,7 @@ def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
 
 @hookimpl
 def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds drawings of racks."""
+    """Adds drawings of racks, and where devices differ from their types."""
     from netinv_dcim.web import panels
 
     return panels.panels_of(endpoint)
@@ -286,10 +286,11 @@ def netinv_web_file_imports(registry: Registry, endpoint: Endpoint) -> Iterable[
 
 @hookimpl
 def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the other end and the cable of ports."""
+    """Adds the other end and the cable of ports, and the number of differences of devices from their types."""
+    from netinv_dcim.web import type_differences
     from netinv_dcim.web.ports import columns
 
-    return columns.columns_of(endpoint)
+    return [type_differences.COLUMN] if endpoint.label == DEVICE else columns.columns_of(endpoint)
 
 
 @hookimpl

@@ -4,6 +4,8 @@ Components and templates of one name belong together. What a component takes fro
 by the names of what they lead to. The same joins find the differences of devices (:func:`differences`), count them
 (:func:`counts`) and select devices by them (:func:`differs`).
 
+Virtual interfaces that a device has beyond its type are its configuration, and no difference.
+
 A difference is told to those who may view both sides of it. Where one side is hidden, the other is neither missing nor
 additional: it is left out.
 """
@@ -11,6 +13,7 @@ additional: it is left out.
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -99,12 +102,13 @@ def differences(uow: UnitOfWork, devices: Collection[Any]) -> dict[Any, list[Dif
         return {}
     parts = [(_columns(device, select), select.source, sa.and_(*select.conditions)) for select in selects]
     rows_by_select = Union(uow.registry.dialect, parts).rows(uow, {"keys": list(devices)})
-    found: dict[Any, list[tuple[int, str, Difference]]] = {}
+    found: dict[Any, list[tuple[tuple[int, str, str], Difference]]] = {}
     for select, rows in zip(selects, rows_by_select, strict=True):
         place = KINDS.index(select.compared.kind)
         for key, name_key, *row in rows:
-            found.setdefault(key, []).append((place, name_key, _difference(select, row)))
-    return {key: [item for *_, item in sorted(items, key=lambda item: item[:2])] for key, items in found.items()}
+            difference = _difference(select, row)
+            found.setdefault(key, []).append(((place, name_key, difference.name), difference))
+    return {key: [item for _, item in sorted(items, key=operator.itemgetter(0))] for key, items in found.items()}
 
 
 def counts(uow: UnitOfWork, devices: Collection[Any]) -> dict[Any, int]:
@@ -186,6 +190,8 @@ def _selects(uow: UnitOfWork, device: Any, *, joined: bool) -> Iterator[Differen
         source = device.join(component, of_device) if joined else component
         source = source.outerjoin(template, sa.and_(of_type, named))
         conditions = [template.c.id.is_(None), *of_component]
+        if configured := sorted(compared.kind.configured):
+            conditions.append(component.c.type.not_in(configured))
         yield DifferenceSelect(compared, True, source, conditions if joined else [of_device, *conditions])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from netinv_core.fields import Reference, Value
 from netinv_core.models.base import Base
 from netinv_core.types import Registry
+from netinv_dcim.choices import VIRTUAL_TYPES
 from netinv_dcim.components.console import ConsolePort, ConsoleServerPort
 from netinv_dcim.components.device_bays import DeviceBay
 from netinv_dcim.components.interfaces import Interface
@@ -30,11 +31,15 @@ NEW_STATUS = "active"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ComponentKind:
-    """A kind of component: template model, component model, and ``fixed_values``, which templates do not have."""
+    """A kind of component: template model, component model, and ``fixed_values``, which templates do not have.
+
+    Components whose ``type`` is one of ``configured`` are no hardware: a device may have more of them than its type.
+    """
 
     template: type[Base]
     component: type[Base]
     fixed_values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    configured: frozenset[str] = frozenset()
 
 
 # In order of creation: components that others refer to come first.
@@ -43,7 +48,7 @@ KINDS = (
     ComponentKind(ConsoleServerPortTemplate, ConsoleServerPort),
     ComponentKind(PowerPortTemplate, PowerPort),
     ComponentKind(PowerOutletTemplate, PowerOutlet),
-    ComponentKind(InterfaceTemplate, Interface, fixed_values={"status": NEW_STATUS}),
+    ComponentKind(InterfaceTemplate, Interface, fixed_values={"status": NEW_STATUS}, configured=VIRTUAL_TYPES),
     ComponentKind(RearPortTemplate, RearPort),
     ComponentKind(FrontPortTemplate, FrontPort),
     ComponentKind(DeviceBayTemplate, DeviceBay),

@@ -16,7 +16,7 @@ from netinv_dcim.cabling.paths import CABLE, End
 from netinv_dcim.rack_position import mounted
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name
 from netinv_dcim.rack_views.svg import RackFrame, UnitSize, area
-from netinv_dcim.web import rack_elevations, trace_pages
+from netinv_dcim.web import rack_elevations, trace_pages, type_differences
 from netinv_dcim.web.connect import page as connecting
 from netinv_dcim.web.connect.ports import address_of
 from netinv_dcim.web.ports import actions as port_actions
@@ -74,7 +74,10 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
     if endpoint.label == "dcim.rack":
         return [Panel("elevation", "Elevation", rack_elevation, side="main", template=ELEVATION, position=100)]
     if endpoint.label == "dcim.device":
-        return [Panel("elevation", "Rack", device_elevation, template=ELEVATION, position=100)]
+        rack = Panel("elevation", "Rack", device_elevation, template=ELEVATION, position=100)
+        return [rack, type_differences.PANEL]
+    if endpoint.label == "dcim.devicetype":
+        return [type_differences.TYPE_PANEL]
     if endpoint.label == CABLE:
         return [trace_pages.panel(trace_pages.end_of_cable)]
     own = [redundancy.PANEL] if endpoint.label == "dcim.interface" else []

@@ -10,6 +10,8 @@ import pytest
 
 from netinv_dcim.components.differences import counts, differences
 from netinv_testing import Account, Api, Service, Unique
+from netinv_testing.client import PASSWORD
+from netinv_web.testing import Browser
 
 DEVICES, TYPES = "/api/dcim/devices/", "/api/dcim/device-types/"
 MakeUser = Callable[..., Account]
@@ -217,8 +219,10 @@ def test_what_goes_with_a_deleted_component_differs_too(api: Api, hardware: Hard
 
 
 def test_what_is_of_the_device_alone_is_no_difference(api: Api, hardware: Hardware) -> None:
-    """Descriptions, states and addresses, and parts without templates."""
+    """Descriptions, states and addresses, virtual interfaces, and parts without templates."""
     device = hardware.device(hardware.type("1"))
+    for type_ in ("virtual", "bridge", "lag"):
+        api.post("/api/dcim/interfaces/", {"device": device, "name": type_, "type": type_, "status": "active"})
     own = {"description": "to the roof", "enabled": False, "mtu": 9000, "mac_address": "00:11:22:33:44:55"}
     api.patch(hardware.components("interfaces", device)["1"]["url"], own)
     api.post("/api/dcim/inventory-items/", {"device": device, "name": "fan"})
@@ -434,3 +438,87 @@ def test_a_reference_to_what_is_hidden_is_not_compared(
     for blind in (limited(label, {"id": one["id"]}), limited(f"{label}template", {"id": template})):
         assert [item for item in told(blind, device) if item["state"] == "different"] == []
         assert bool(told(blind, device)) == bool(differing(blind, [device]))
+
+
+# -- pages
+
+
+def panel(browser: Browser, path: str) -> Any:
+    """The panel of a device or a device type with what a script loads after the page; ``None`` without one."""
+    return browser.get(f"{path}?_show=all").html.select_one("#panel-type-differences")
+
+
+def words(part: Any) -> str:
+    return " ".join(part.get_text(" ").split()).replace(" ,", ",").replace(" .", ".").replace(" ;", ";")
+
+
+def test_a_device_shows_where_it_differs(browser: Browser, api: Api, hardware: Hardware) -> None:
+    device = hardware.device(hardware.type("1", "2"))
+    path = f"/dcim/devices/{device}/"
+    assert panel(browser, path) is None
+    interfaces = hardware.components("interfaces", device)
+    api.patch(interfaces["1"]["url"], {"type": "10gbase-t", "label": "<b>", "mgmt_only": True})
+    api.delete(interfaces["2"]["url"])
+    made = api.post("/api/dcim/console-ports/", {"device": device, "name": "<i>"})
+    shown = panel(browser, path)
+    name = api.get(f"{DEVICES}{device}/")["device_type"]["display"]
+    assert words(shown.p) == f"3 differences from {name} : 1 missing, 1 additional, 1 different."
+    rows = [[words(cell) for cell in row.select("th, td")] for row in shown.select("tbody tr")]
+    of_type, of_device = "1000BASE-T (1GE)", "10GBASE-T (10GE)"
+    changed = f"Label: – → <b>; Type: {of_type} → {of_device}; Management only: No → Yes"
+    assert rows == [
+        ["<i>", "Console port", "Additional", "–"],
+        ["1", "Interface", "Different", changed],
+        ["2", "Interface", "Missing", "–"],
+    ]
+    links = [link["href"] for link in shown.select("tbody a")]
+    assert links[:2] == [f"/dcim/console-ports/{made['id']}/", f"/dcim/interfaces/{interfaces['1']['id']}/"]
+    for address in links:
+        browser.get(address, status=200)
+
+
+def test_a_type_says_how_many_of_its_devices_differ(browser: Browser, api: Api, hardware: Hardware) -> None:
+    type_ = hardware.type("1")
+    devices, path = hardware.devices(type_, 3), f"/dcim/device-types/{type_}/"
+    assert panel(browser, path) is None
+    for number, device in enumerate(devices[:2], 1):
+        api.delete(hardware.components("interfaces", device)["1"]["url"])
+        shown = panel(browser, path)
+        said = "1 device differs" if number == 1 else "2 devices differ"
+        assert words(shown) == f"Devices that differ {said} from this type."
+    rows = browser.get(shown.a["href"]).html.select("table.list tbody tr th a")
+    assert {row["href"].split("/")[-2] for row in rows} == set(devices[:2])
+
+
+def test_a_list_of_devices_has_a_column_on_demand(
+    browser: Browser, api: Api, hardware: Hardware, statements: Any
+) -> None:
+    type_ = hardware.type("1")
+    devices = hardware.devices(type_, 3)
+    for kind in ("interfaces", "power-outlets"):
+        api.delete(hardware.components(kind, devices[0])["1"]["url"])
+    query = {"device_type_id": type_}
+    assert "Differs from type" not in words(browser.get("/dcim/devices/", query).html.select_one("table.list thead"))
+    with statements() as plain:
+        browser.get("/dcim/devices/", {**query, "_columns": "status"})
+    with statements() as found:
+        page = browser.get("/dcim/devices/", {**query, "_columns": "status,differs"}).html
+    assert len(found) == len(plain) + 1
+    rows = {row.th.a["href"].split("/")[-2]: row for row in page.select("table.list tbody tr")}
+    texts = {key: [found.get_text() for found in row.select("a[href*=differences]")] for key, row in rows.items()}
+    assert texts == {devices[0]: ["2"], devices[1]: [], devices[2]: []}
+
+
+def test_pages_tell_no_more_than_the_reader_may_view(
+    service: Service, api: Api, hardware: Hardware, make_user: MakeUser
+) -> None:
+    type_ = hardware.type("1")
+    device = hardware.device(type_)
+    api.delete(hardware.components("interfaces", device)["1"]["url"])
+    paths = [f"/dcim/devices/{device}/", f"/dcim/device-types/{type_}/"]
+    labels = ["dcim.device", "dcim.devicetype", "dcim.interface"]
+    for more, told_of in (("dcim.interfacetemplate", True), ("dcim.consoleport", False)):
+        user = make_user(("view", [*labels, more]), password=PASSWORD)
+        assert [panel(Browser(service, user), path) is not None for path in paths] == [told_of, told_of]
+    types_only = make_user(("view", "dcim.devicetype"), password=PASSWORD)
+    assert panel(Browser(service, types_only), paths[1]) is None
