@@ -129,9 +129,12 @@ def differs(uow: UnitOfWork, device: Any) -> Any:
     visible = _visible_types(uow, device)
     if visible is None:
         return sa.false()
-    one = sa.literal_column("1")
     found = [
-        sa.select(one).select_from(select.source).where(*select.conditions).correlate(device).exists()
+        sa.select(sa.literal_column("1"))
+        .select_from(select.source)
+        .where(*select.conditions)
+        .correlate(device)
+        .exists()
         for select in _selects(uow, device, joined=False)
     ]
     return sa.and_(*visible, sa.or_(sa.false(), *found))

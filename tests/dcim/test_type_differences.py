@@ -250,6 +250,20 @@ def test_names_are_compared_by_each_character(api: Api, hardware: Hardware) -> N
     assert len(told(api, device)) == 4 and states == {"missing", "additional"}
 
 
+def test_differing_devices_are_found_in_nested_lists(api: Api, hardware: Hardware) -> None:
+    """Those of GraphQL, and by the filters of a dynamic group."""
+    one, other = hardware.devices(hardware.type("1"), 2)
+    api.delete(hardware.components("interfaces", one)["1"]["url"])
+    site = hardware.place["site"]
+    query = f'{{ site(id: "{site}") {{ devices(differs_from_type: true) {{ id }} }} }}'
+    answer = api.post("/api/graphql/", {"query": query}, status=200)
+    assert answer["data"]["site"]["devices"] == [{"id": one}]
+    name = hardware.unique()
+    body = {"name": name, "slug": name, "content_type": "dcim.device"}
+    group = api.post("/api/extras/dynamic-groups/", {**body, "filter": {"differs_from_type": True, "site_id": [site]}})
+    assert [item["id"] for item in api.get(f"{group['url']}members/")["results"]] == [one]
+
+
 def test_a_filter_takes_a_boolean(api: Api, hardware: Hardware) -> None:
     api.get(DEVICES, {"differs_from_type": "perhaps"}, status=400)
     api.get(f"{DEVICES}00000000-0000-4000-8000-000000000000/type-differences/", status=404)
@@ -414,6 +428,9 @@ def test_a_difference_with_a_hidden_side_is_not_told(api: Api, hardware: Hardwar
         assert short(sees, device) == [("dcim.interface", "1", "different")]
         assert differing(sees, [device]) == {device}
         assert told(blind, device) == [] and differing(blind, [device]) == set()
+    for constraints, sees_it in (({"device__id": device}, True), ({"lag__isnull": False}, False)):
+        sees = limited("dcim.interface", constraints)
+        assert bool(told(sees, device)) == sees_it and differing(sees, [device]) == ({device} if sees_it else set())
     limited("dcim.device", {"id": type_}).get(f"{DEVICES}{device}/type-differences/", status=404)
 
 
