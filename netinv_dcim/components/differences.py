@@ -36,7 +36,7 @@ MISSING, ADDITIONAL, DIFFERENT = "missing", "additional", "different"
 NOT_COMPARED = frozenset({"name", "description"})
 
 
-class FieldDifference(NamedTuple):
+class TypeAndDevice(NamedTuple):
     """The values of a field in the template and in the component; of a reference the name of what it leads to."""
 
     of_type: Any
@@ -52,7 +52,7 @@ class Difference:
     state: str
     template_id: Any = None
     component_id: Any = None
-    fields: Mapping[str, FieldDifference] = dataclasses.field(default_factory=dict)
+    fields: Mapping[str, TypeAndDevice] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -240,11 +240,11 @@ def _difference(select: DifferenceSelect, row: Sequence[Any]) -> Difference:
     if component is None:
         return Difference(compared.kind, name, MISSING, template_id=key)
     values = iter(row[3:])
-    fields = {field: FieldDifference(next(values), next(values)) for field in compared.fields}
+    fields = {field: TypeAndDevice(next(values), next(values)) for field in compared.fields}
     for reference in compared.references:
         of_type, type_name, of_device, device_name = (next(values) for _ in range(4))
         if (of_type is None) == (type_name is None) and (of_device is None) == (device_name is None):
-            fields[reference.name] = FieldDifference(type_name, device_name)  # both may be viewed
+            fields[reference.name] = TypeAndDevice(type_name, device_name)  # both may be viewed
     unlike = {field: values for field, values in fields.items() if values.of_type != values.of_device}
     return Difference(compared.kind, name, DIFFERENT, key, component, unlike)
 

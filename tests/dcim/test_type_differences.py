@@ -252,7 +252,7 @@ def test_names_are_compared_by_each_character(api: Api, hardware: Hardware) -> N
 
 def test_differing_devices_are_found_in_nested_lists(api: Api, hardware: Hardware) -> None:
     """Those of GraphQL, and by the filters of a dynamic group."""
-    one, other = hardware.devices(hardware.type("1"), 2)
+    one = hardware.devices(hardware.type("1"), 2)[0]
     api.delete(hardware.components("interfaces", one)["1"]["url"])
     site = hardware.place["site"]
     query = f'{{ site(id: "{site}") {{ devices(differs_from_type: true) {{ id }} }} }}'
