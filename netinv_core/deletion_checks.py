@@ -15,7 +15,7 @@ from netinv_core.models.base import now
 from netinv_core.nearest import hint
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Registry
+    from netinv_core.types import Registry
 
 
 def check(registry: Registry) -> None:
@@ -75,7 +75,7 @@ def _check_cascade(registry: Registry, cascade: Any) -> None:
     label, table = cascade.label, cascade.table
     _check_table("a cascade", table)
     if label is not None:
-        models = registry.endpoints | registry.unserved
+        models = {**registry.endpoints, **registry.unserved}
         if label not in models:
             message = f"the cascade to {table.name} names {label!r}, which is no model"
             raise DeclarationError(f"{message}{hint(str(label), models)}")

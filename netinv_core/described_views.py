@@ -57,7 +57,7 @@ def _check(registry: Registry, name: str, view: Any) -> None:
 
     :raises DeclarationError: for a model that its application does not have, or a schema that JSON cannot hold
     """
-    schema, models = schema_of(view), registry.endpoints | registry.unserved
+    schema, models = schema_of(view), {*registry.endpoints, *registry.unserved}
     for part in (schema.response, schema.request_body):
         label = part.label if isinstance(part, BodyOf) else part
         if not isinstance(label, str) or label == OWN_RESOURCE or label in models:

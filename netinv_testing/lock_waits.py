@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import engine_from
 
 PATIENCE = 60.0  # seconds
@@ -63,7 +64,7 @@ def is_locked(engine: Engine, table: sa.Table, key: Any) -> bool:
     begin = ("PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE")
     try:
         with probe.connect() as connection:
-            if engine.dialect.name == "sqlite":
+            if driver_of(engine.dialect.name).locks_database:
                 for statement in begin:
                     connection.exec_driver_sql(statement)
             else:

@@ -137,6 +137,7 @@ def test_a_package_gives_graphql_fields_of_its_own(service: Service) -> None:
 @pytest.mark.night
 @pytest.mark.usefixtures("service")
 def test_a_package_imports_files_of_git_repositories(sending_service: Service, tmp_path: Path) -> None:
+    create_tables(sending_service.engine, "guest")
     service, remote = Service(sending_service.engine), Remote(tmp_path / "remote")
     remote.write({"mottos/onward.txt": "Onward!", "elsewhere/onward.txt": "Onward!"})
     repositories = "/api/extras/git-repositories/"

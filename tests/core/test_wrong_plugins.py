@@ -129,7 +129,8 @@ WRONG = {
         FIELDS.format("computed('of_two', lambda slug: slug, 'slug', 'name')"), "takes (slug); expected 2 parameters"
     ),
     "loaded field of another function": Wrong(
-        "from netinv_core import batch_loaded\n" + FIELDS.format("batch_loaded('loaded', view, openapi={'type': 'string'})"),
+        "from netinv_core import batch_loaded\n"
+        + FIELDS.format("batch_loaded('loaded', view, openapi={'type': 'string'})"),
         "load of BatchLoaded takes (request); expected 2 parameters",
     ),
     "own unknown path": Wrong(

@@ -8,6 +8,7 @@ import uuid
 from pathlib import Path
 
 import redis
+import sqlalchemy as sa
 
 from netinv_testing.databases import (
     DIALECT,
@@ -24,6 +25,7 @@ from netinv_testing.databases import (
 
 __all__ = [
     "DIALECT",
+    "ENDLESS",
     "SERVER",
     "drop_abandoned",
     "drop_unused",
@@ -36,6 +38,11 @@ __all__ = [
 ]
 
 
+#: A statement that does not end within the time of a test.
+ENDLESS = sa.text(
+    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 900) "
+    "SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d WHERE a.n + b.n + c.n + d.n = -1"
+)
 LEASE = 4 * 3600  # seconds
 REDIS_DATABASES = 16  # of a server as it is installed
 LEASES = "netinv-tests:database"  # keys in the database that NETINV_TEST_QUEUE names: which process uses which one

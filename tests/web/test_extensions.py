@@ -20,7 +20,7 @@ from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.extensions import Snippet, extensions_of
 from netinv_web.testing import Browser
-from tests.core.db.test_statement_timeout import ENDLESS
+from tests.support.databases import ENDLESS
 from tests.support.jobs import JOBS
 from tests.support.plugins import PLUGIN_FIXTURES, add_distribution, installation
 from tests.support.waiting import until

@@ -128,8 +128,6 @@ def test_pages_of_forms_open_whatever_the_query_is(pages: Pages, family: str) ->
     paths = [path for pattern, of in pages.patterns(family) for path in pages.paths(pattern, of)]
     queries = itertools.cycle(QUERIES)
     faults = [
-        pages.fault(path, query)
-        for path in paths
-        for query in itertools.islice(queries, 1 if MISSING in path else FEW)
+        pages.fault(path, query) for path in paths for query in itertools.islice(queries, 1 if MISSING in path else FEW)
     ]
     assert not any(faults), "\n".join(filter(None, faults))

@@ -9,11 +9,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.db.engine import engine_from, is_timeout
 from netinv_core.errors import Invalid
 from netinv_core.read import listing
-
-ENDLESS = sa.text(
-    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 900) "
-    "SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d WHERE a.n + b.n + c.n + d.n = -1"
-)
+from tests.support.databases import ENDLESS
 
 
 @pytest.fixture
