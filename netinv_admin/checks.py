@@ -276,7 +276,12 @@ def packages(registry: Registry) -> list[Finding]:
     """Packages in quarantine."""
     remedy = "correct or uninstall it"
     broken = [
-        Finding("packages", PROBLEM, f"{item.name} ({item.distribution}) is not served: {item.reason}", remedy)
+        (MissingMigrations if item.lacks_migrations else Finding)(
+            "packages",
+            PROBLEM,
+            f"{item.name} ({item.distribution}) is not served: {item.reason}",
+            "run `netinv migrate`; its error says why a migration stops" if item.lacks_migrations else remedy,
+        )
         for item in registry.broken
     ]
     return broken or [Finding("packages", OK, f"{len(registry.packages)} are installed")]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.content_types import load
-from netinv_core.db import revisions, text_indexes
+from netinv_core.db import availability, revisions, text_indexes
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import WRITING, session_factory
 from netinv_core.migrations import journal as journals
@@ -36,7 +36,16 @@ from netinv_core.write import slugs, trees
 from netinv_core.write.slugs import slugify
 
 LOCK_INTERVAL = 0.5  # seconds between two tries to take the lock of migrations
+Failures = dict[str, BaseException]  # by package
 Applied = Callable[[str], None]  # is called with each revision when it was applied
+
+
+class PluginsStopped(Exception):
+    """Plugins whose migrations or initial rows failed, by package, once all others are migrated."""
+
+    def __init__(self, failures: Failures) -> None:
+        super().__init__(f"the migration of {', '.join(failures)} stopped")
+        self.failures = failures
 
 
 def _configuration(
@@ -57,15 +66,28 @@ def _configuration(
     return config
 
 
-def upgrade(engine: Engine, registry: Registry, applied: Applied = lambda revision: None) -> None:
+def upgrade(
+    engine: Engine,
+    registry: Registry,
+    applied: Applied = lambda revision: None,
+    registry_without: Callable[[Collection[str]], Registry] | None = None,
+) -> None:
     """Applies the missing revisions, inserts the initial rows and builds the text indexes; idempotent.
 
     A run that was broken off is completed by the next one. Of several runs at once each waits for the one before.
+
+    :param registry_without: makes the registry without packages whose migrations failed, for the rows of the others
+    :raises PluginsStopped: for plugins that failed, once the others are migrated
     """
+    failures: Failures = {}
     with _one_at_a_time(engine):
-        apply(engine, registry, applied)
-        seed(engine, registry)
+        apply(engine, registry, applied, failures=failures)
+        if failures and registry_without is not None:
+            registry = registry_without(failures)
+        seed(engine, registry, failures)
         text_indexes.build(engine, registry)
+    if failures:
+        raise PluginsStopped(failures)
 
 
 @contextmanager
@@ -106,20 +128,51 @@ def apply(
     applied: Applied = lambda revision: None,
     *,
     to: Mapping[str, Sequence[str]] | None = None,
+    failures: Failures | None = None,
 ) -> None:
     """Applies the missing revisions, and drops the journal of statements once all are applied.
 
     :param to: the last revisions to apply, by label of the branch; of a branch that it lacks, none
+    :param failures: is given those of plugins; without it, the first one ends the migration
     """
     journal = driver_of(engine.dialect.name).commits_table_changes
+    stopped: set[str] = set()  # labels of branches
     for app in revisions.ordered(registry):
-        with _named(app), _changing_tables(engine) as connection:
+        gathered = _gathered(registry, registry.packages[app.name], failures)
+        with gathered, _named(app), _refused(app, stopped), _changing_tables(engine) as connection:
             config = _configuration(app, connection, applied, journal=journal)
             for target in ["head"] if to is None else to.get(revisions.label(app), ()):
                 alembic.command.upgrade(config, target)
-    if journal:
+    if journal and not failures:
         with _changing_tables(engine) as connection:
             journals.drop(connection)
+
+
+@contextmanager
+def _gathered(registry: Registry, package: str, failures: Failures | None) -> Iterator[None]:
+    """Context manager that keeps the exception of a plugin in ``failures``, where they are gathered."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        is_away = isinstance(error, sa.exc.SQLAlchemyError) and availability.is_away(error)
+        if failures is None or is_away or not registry.is_plugin(package):
+            raise
+        failures[package] = error
+
+
+@contextmanager
+def _refused(app: App, stopped: set[str]) -> Iterator[None]:
+    """Context manager of the migrations of an application, which are not run after those stopped that it refers to.
+
+    :raises LookupError: for such an application
+    """
+    try:
+        if before := sorted(revisions.referred(app) & stopped):
+            raise LookupError(f"its tables refer to those of {', '.join(before)}, which stopped")
+        yield
+    except BaseException:
+        stopped.add(revisions.label(app))
+        raise
 
 
 @contextmanager
@@ -127,7 +180,7 @@ def _named(app: App) -> Iterator[None]:
     """Context manager that notes in exceptions whose migration stopped, with the file and the line."""
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         versions = str(revisions.folder(app.migrations or revisions.CORE))
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(versions)]
         place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
@@ -188,16 +241,22 @@ def remove(engine: Engine, registry: Registry, app: App) -> None:
             journals.drop(connection)
 
 
-def seed(engine: Engine, registry: Registry) -> None:
-    """Inserts the initial rows of all packages (hook ``netinv_seed``), and updates values of earlier releases."""
+def seed(engine: Engine, registry: Registry, failures: Failures | None = None) -> None:
+    """Inserts the initial rows of all packages (hook ``netinv_seed``), and updates values of earlier releases.
+
+    :param failures: is given those of plugins, whose rows are rolled back; without it, the first one ends the seeding
+    """
     with session_factory(engine)() as session:
         uow = UnitOfWork(registry, session, ANONYMOUS, writing=True)
         load(uow)
-        registry.hooks.netinv_seed(uow=uow)
+        for package, caller in registry.callers("netinv_seed"):
+            if failures is None or package not in failures:
+                with _gathered(registry, package, failures), uow.savepoint():
+                    caller(uow=uow)
         # Tables of a package whose migrations were not run are not there.
         tables = set(sa.inspect(session.connection()).get_table_names())
         for endpoint in registry.stored():
-            if endpoint.table.name in tables:
+            if endpoint.table.name in tables and endpoint.package not in (failures or ()):
                 if trees.is_tree(endpoint):
                     trees.rebuild(uow, endpoint)
                 slugs.mend(uow, endpoint)

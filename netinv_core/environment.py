@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from netinv_core import allocator, reloading
 from netinv_core.auth import identity
 from netinv_core.auth.account import Identity
 from netinv_core.content_types import load
-from netinv_core.db import start_check
+from netinv_core.db import start_check, table_check
 from netinv_core.db.engine import session_factory
 from netinv_core.ini_files import app_settings, loader_uri
 from netinv_core.main import engine_for, read_settings, registry_for
-from netinv_core.packages import Packages, apps_of, discover
+from netinv_core.packages import PackageError, Packages, apps_of, discover, quarantine
 from netinv_core.settings import before_packages
 from netinv_core.tasks import queue as task_queue
 from netinv_core.telemetry import log_settings
@@ -88,14 +88,34 @@ class Environment:
         """The registry with the resources of all installed packages."""
         return registry_for(self.engine.dialect.name, self.settings, self.packages)
 
+    def registry_without(self, packages: Collection[str]) -> Registry:
+        """The registry without some packages, and those in quarantine."""
+        broken = {*packages, *(failed.name for failed in self.registry.broken)}
+        modules = [item for item in self.packages[0] if item[0] not in broken]
+        return registry_for(self.engine.dialect.name, self.settings, (modules, list(self.registry.broken)))
+
     @functools.cached_property
     def checked_engine(self) -> Engine:
-        """The engine, after a check that the installed packages and the secret fit the database.
+        """The engine, after a check that the installed packages and the secret fit the database. Plugins whose
+        migrations were not run are quarantined, and no longer in the registry.
 
-        :raises netinv_core.db.start_check.UnusableDatabase: when they do not
+        :raises netinv_core.db.start_check.UnusableDatabase: when the others do not fit
         """
+        self.registry = self._migrated_registry()
         start_check.check(self.engine, self.registry, self.ini)
         return self.engine
+
+    def _migrated_registry(self) -> Registry:
+        """The registry, without plugins whose migrations the database lacks."""
+        try:
+            with self.engine.connect() as connection:
+                table_check.check_migrations(connection, self.registry)
+        except PackageError as error:
+            broken = {failed.name for failed in self.registry.broken}
+            modules = [item for item in self.packages[0] if item[0] not in broken]
+            packages = quarantine((modules, list(self.registry.broken)), error)
+            return registry_for(self.engine.dialect.name, self.settings, packages)
+        return self.registry
 
     @contextlib.contextmanager
     def unit_of_work(self, username: str | None = None) -> Iterator[UnitOfWork]:

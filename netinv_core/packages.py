@@ -53,6 +53,10 @@ class PackageError(Exception):
         self.others: Sequence[PackageError] = ()  # failures of other packages that were found with it
 
 
+class PendingMigrations(LookupError):
+    """Migrations of a package that the database lacks."""
+
+
 class GatheredFailures:
     """Failures of packages that are found together, so that the service is not put together anew for each."""
 
@@ -105,7 +109,8 @@ def quarantine(packages: Packages, error: PackageError) -> Packages:
         log.error("package %s failed; the service starts without it", failure.package, exc_info=cause)
         modules, broken = packages
         remaining = [(name, module) for name, module in modules if name != failure.package]
-        failed = FailedPackage(failure.package, _origin(modules, failure.package), reason_of(cause))
+        origin, lacks_migrations = _origin(modules, failure.package), isinstance(cause, PendingMigrations)
+        failed = FailedPackage(failure.package, origin, reason_of(cause), lacks_migrations)
         packages = remaining, [*broken, failed]
     return packages
 

@@ -76,3 +76,4 @@ class FailedPackage:
     name: str
     distribution: str
     reason: str
+    lacks_migrations: bool = False

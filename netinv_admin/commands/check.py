@@ -16,7 +16,7 @@ from sqlalchemy.engine import Engine
 from netinv_admin import checks
 from netinv_core import settings as ini_settings
 from netinv_core.command_output import counted
-from netinv_core.db import start_check
+from netinv_core.db import start_check, table_check
 from netinv_core.db.driver import driver_of
 from netinv_core.environment import Environment
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
@@ -114,7 +114,10 @@ def _served(engine: Engine, values: dict[str, Any], packages: Packages, ini: str
     if is_absent:  # a connection would create it
         return registry
     try:
-        start_check.check_revisions(engine, registry, ini)
+        with engine.connect() as connection:
+            lacking = table_check.plugins_to_migrate(connection, registry)
+        if not lacking:
+            start_check.check_revisions(engine, registry, ini)
         served: Registry = make_app(engine, values, packages=packages).registry.netinv
     except (sa.exc.SQLAlchemyError, start_check.UnusableDatabase):
         return registry  # the check of the database tells why

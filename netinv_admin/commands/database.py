@@ -11,7 +11,7 @@ import click
 import sqlalchemy as sa
 
 from netinv_admin import migrate as migrating
-from netinv_core.db import availability, revisions
+from netinv_core.db import availability, revisions, start_check
 from netinv_core.environment import Environment
 from netinv_core.packages import reason_of
 from netinv_core.tasks import queue as task_queue
@@ -53,9 +53,19 @@ def apply_migrations(environment: Environment) -> None:
     for item in environment.registry.broken:
         message = f"{item.name} ({item.distribution}) does not load and is left out: {item.reason}"
         click.secho(message, fg="red", err=True)
+    engine, url = environment.engine, environment.engine.url.render_as_string()
     with _stopped_with_reason():
-        migrating.upgrade(environment.engine, environment.registry, lambda revision: click.echo(f"applied {revision}"))
-    click.echo(f"migrated {environment.engine.url.render_as_string()}: {', '.join(missing) or 'nothing was missing'}")
+        try:
+            migrating.upgrade(
+                engine,
+                environment.registry,
+                lambda revision: click.echo(f"applied {revision}"),
+                environment.registry_without,
+            )
+        except migrating.PluginsStopped as error:
+            click.echo(f"migrated {url} without {', '.join(error.failures)}, which the service leaves out")
+            raise
+    click.echo(f"migrated {url}: {', '.join(missing) or 'nothing was missing'}")
 
 
 @contextlib.contextmanager
@@ -67,16 +77,23 @@ def _stopped_with_reason() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        reason = None if isinstance(error, sa.exc.DBAPIError) and availability.is_away(error) else _reason(error)
+        is_away = isinstance(error, sa.exc.DBAPIError) and availability.is_away(error)
+        reason = None if is_away else _reason(error)
         if reason is None:
             raise
         if click.get_current_context().find_root().params.get("traceback"):
-            traceback.print_exc()
+            for failure in error.failures.values() if isinstance(error, migrating.PluginsStopped) else [error]:
+                traceback.print_exception(failure)
         raise click.ClickException(reason) from None
 
 
-def _reason(error: Exception) -> str | None:
+def _reason(error: BaseException) -> str | None:
     """Sentence about a migration that stopped; ``None`` for an error of something else."""
+    if isinstance(error, migrating.PluginsStopped):
+        return "\n".join(
+            _reason(failure) or f"the initial rows of the package {package} are not written: {reason_of(failure)}"
+            for package, failure in error.failures.items()
+        )
     stopped = [*getattr(error, "__notes__", ())]  # of netinv_admin.migrate
     if isinstance(error, sa.exc.DBAPIError):
         stopped, reason = stopped or ["the migration stopped"], availability.reason(error)
@@ -138,8 +155,9 @@ def revision(environment: Environment, app: str, message: str) -> None:
     revisions. Review the file before you commit it.
     """
     application = _app(environment, app)
+    start_check.check(environment.engine, environment.registry, environment.ini)
     try:
-        path = migrating.revision(environment.checked_engine, environment.registry, application, message)
+        path = migrating.revision(environment.engine, environment.registry, application, message)
     except LookupError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"wrote {path}")

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core import deletion_checks
 from netinv_core.db import revisions
 from netinv_core.db.driver import driver_of
+from netinv_core.packages import PendingMigrations
 
 if TYPE_CHECKING:
     from netinv_core.types import Registry
@@ -25,10 +26,11 @@ class MissingTable(LookupError):
 def check(engine: Engine, registry: Registry) -> None:
     """Compares the tables of plugins with those of the database.
 
-    :raises PackageError: for a plugin that declares others than its migrations make, or names a folder of migrations
-        that does not exist
+    :raises PackageError: for a plugin whose migrations were not all run, that declares others than its migrations make,
+        or names a folder of migrations that does not exist
     """
     with engine.connect() as connection:
+        check_migrations(connection, registry)
         found = missing(connection, registry)
     for package, sentence in found:
         if registry.is_plugin(package):
@@ -43,6 +45,33 @@ def check(engine: Engine, registry: Registry) -> None:
                     "write the first migration (netinv revision), or leave migrations out"
                 )
     registry.failures.check()
+
+
+def check_migrations(connection: Connection, registry: Registry) -> None:
+    """Finds plugins whose migrations were not run, or stopped.
+
+    :raises PackageError: for such a plugin
+    """
+    for package, found in plugins_to_migrate(connection, registry).items():
+        with registry.failures.of(package):
+            raise PendingMigrations(f"the database lacks its migrations {', '.join(found)}; run `netinv migrate`")
+    registry.failures.check()
+
+
+def plugins_to_migrate(connection: Connection, registry: Registry) -> dict[str, list[str]]:
+    """The last migrations that the database lacks, by plugin; none while it lacks those of built-in applications, with
+    which all are to be run.
+    """
+    heads = {
+        app.name: (revisions.version_table(app), revisions.branch(app).heads) for app in revisions.ordered(registry)
+    }
+    lacking = set(revisions.missing(connection, dict(heads.values())))
+    pending = {
+        registry.packages[name]: found
+        for name, (_, last) in heads.items()
+        if (found := sorted(lacking.intersection(last)))
+    }
+    return pending if all(map(registry.is_plugin, pending)) else {}
 
 
 def missing(connection: Connection, registry: Registry) -> list[tuple[str, str]]:

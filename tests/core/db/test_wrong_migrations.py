@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
@@ -55,6 +58,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path.mkdir()
     monkeypatch.syspath_prepend(path)
     yield path
+    forget()
+
+
+def forget() -> None:
+    """Forgets the modules of plugins, which are read again."""
     for name in [name for name in sys.modules if name.startswith(FILE_PREFIX)]:
         del sys.modules[name]
 
@@ -69,6 +77,21 @@ def write(folder: Path, name: str, migrations: list[str] | list[bytes]) -> None:
         (versions / f"{number:04}.py").write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def write_migration(folder: Path, name: str, content: str) -> None:
+    """Writes the only migration of a plugin anew."""
+    (folder / f"netinv_{name}/migrations/versions/0001.py").write_text(content)
+
+
+def ini_file(tmp_path: Path, folder: Path, engine: Engine) -> Path:
+    """An ini file for a database and a folder of plugins."""
+    ini, url = tmp_path / "netinv.ini", engine.url.render_as_string(hide_password=False)
+    ini.write_text(
+        "[app:main]\nuse = egg:netinv-core\nnetinv.secret = for tests only, 32 characters or more\n"
+        f"netinv.database_url = {url}\nnetinv.plugins_dir = {folder}\n"
+    )
+    return ini
+
+
 @pytest.mark.any_database
 @pytest.mark.night
 def test_a_plugin_whose_migrations_cannot_be_read_is_left_out_with_the_reason(engine: Engine, folder: Path) -> None:
@@ -77,6 +100,7 @@ def test_a_plugin_whose_migrations_cannot_be_read_is_left_out_with_the_reason(en
     write(folder, "right", [FIRST, SECOND])
     api = Service(engine, {"netinv.plugins_dir": str(folder)}).api
     broken = api.get("/api/status/")["broken-packages"]
+    assert "lacks its migrations second" in broken.pop("right"), "it is right, but was not migrated"
     assert broken.keys() == UNREADABLE.keys()
     for name, (_, reason) in UNREADABLE.items():
         assert f"App(migrations='netinv_{name}:migrations') cannot be used: " in broken[name]
@@ -91,11 +115,7 @@ def test_a_migration_that_stops_is_named_in_one_line_and_the_next_run_goes_on(
     write(folder, "stopping", [FIRST + UPGRADE.format("pass", "pass")])
     second = folder / "netinv_stopping/migrations/versions/0002.py"
     with migrated_database(tmp_path, database_template) as engine:
-        ini, url = tmp_path / "netinv.ini", engine.url.render_as_string(hide_password=False)
-        ini.write_text(
-            "[app:main]\nuse = egg:netinv-core\nnetinv.secret = for tests only, 32 characters or more\n"
-            f"netinv.database_url = {url}\nnetinv.plugins_dir = {folder}\n"
-        )
+        ini = ini_file(tmp_path, folder, engine)
         for step, reason in STOPS.values():
             second.write_text(SECOND + UPGRADE.format(step, "pass"))
             stopped = CliRunner().invoke(cli, ["-c", str(ini), "migrate"])
@@ -110,6 +130,75 @@ def test_a_migration_that_stops_is_named_in_one_line_and_the_next_run_goes_on(
         assert (ran.exit_code, "applied second" in ran.stdout) == (0, True)
         (folder / "unseeded").touch()
         unseeded = CliRunner().invoke(cli, ["-c", str(ini), "migrate"])
-        assert "KeyError: 'no seeds' (an error of the package stopping: " in unseeded.stderr
+        assert "the initial rows of the package stopping are not written: KeyError: 'no seeds'" in unseeded.stderr
+        assert unseeded.exit_code == 1
         removed = CliRunner().invoke(cli, ["-c", str(ini), "migrate", "--remove", "stopping"])
         assert "the migration of the application stopping stopped (0002.py, line 8): Zero" in removed.stderr
+
+
+TABLE = (
+    "import sqlalchemy as sa\nfrom alembic import op\nrevision = '{0}'\ndown_revision = None\n"
+    "def upgrade():\n    op.create_table('{0}_thing', sa.Column('id', sa.Integer(), primary_key=True))\n    {1}\n"
+    "def downgrade():\n    op.drop_table('{0}_thing')\n"
+)
+# Fail, and how; or the reason why they are not migrated. Those between them and after them are.
+FAILING = {
+    "abroken": ("1 / 0", "the migration of the application abroken stopped (0001.py, line 7): ZeroDivisionError"),
+    "dexits": (
+        "raise SystemExit(3)",
+        "the migration of the application dexits stopped (0001.py, line 7): SystemExit: 3",
+    ),
+    "funseeded": ("", "the initial rows of the package funseeded are not written: KeyError: 'no seeds'"),
+}
+MIGRATED = ("bfirst", "esecond", "glast")
+LATER = "\n@hookimpl\ndef netinv_changes_recorded(uow, changes):\n    uow.execute(sa.text('SELECT id FROM {}_thing'))\n"
+
+
+@pytest.mark.night
+def test_a_plugin_whose_migration_or_seed_fails_keeps_no_other_from_being_migrated(
+    folder: Path, tmp_path: Path, database_template: str
+) -> None:
+    """Those that fail are named in the end, and the service, its check and its worker leave out those without tables."""
+    for name, step in {
+        **dict.fromkeys(MIGRATED, ""),
+        **{name: step for name, (step, _) in FAILING.items()},
+    }.items():
+        write(folder, name, [TABLE.format(name, step)])
+    write(folder, "calls", [TABLE.format("calls", "op.execute('SELECT x FROM nowhere_at_all')")])
+    for name in ("abroken", "calls"):
+        code = (folder / f"{name}.py").read_text()
+        (folder / f"{name}.py").write_text(f"import sqlalchemy as sa\n{code}{LATER.format(name)}")
+    unseeded = (folder / "funseeded.py").read_text().replace('with_name("unseeded")', 'with_name("funseeded.py")')
+    (folder / "funseeded.py").write_text(unseeded)
+    with migrated_database(tmp_path, database_template) as engine:
+        ini = ini_file(tmp_path, folder, engine)
+        run = functools.partial(CliRunner().invoke, cli)
+        migrated = run(["-c", str(ini), "migrate"])
+        lines = migrated.stderr.removeprefix("Error: ").splitlines()
+        assert (migrated.exit_code, "Traceback" in migrated.output) == (1, False)
+        told = {
+            **{name: reason for name, (_, reason) in FAILING.items()},
+            "calls": "of the application calls stopped (",
+        }
+        assert [name for name, reason in told.items() if not any(reason in line for line in lines)] == []
+        assert "without abroken, calls, dexits, funseeded, which the service leaves out" in migrated.stdout
+        tables = set(sa.inspect(engine).get_table_names())
+        assert {f"{name}_thing" for name in (*MIGRATED, "funseeded")} <= tables
+        api = Service(engine, {"netinv.plugins_dir": str(folder)}).api
+        broken = api.get("/api/status/")["broken-packages"]
+        assert broken.keys() == {"abroken", "calls", "dexits"}
+        assert broken["calls"] == "PendingMigrations: the database lacks its migrations calls; run `netinv migrate`"
+        api.get("/api/dcim/sites/")
+        checked = run(["-c", str(ini), "check", "--json"])
+        messages = [item["message"] for item in json.loads(checked.stdout)["checks"] if item["check"] == "packages"]
+        assert messages == [f"{name} ({name}.py) is not served: {reason}" for name, reason in broken.items()]
+        assert checked.exit_code == 1
+        assert run(["-c", str(ini), "upkeep"]).exit_code == 0, "a command that needs the database, as the worker does"
+        for name in broken:
+            write_migration(folder, name, TABLE.format(name, ""))
+        (folder / "funseeded.py").write_text(unseeded.replace("raise", "return  #"))
+        forget()
+        again = run(["-c", str(ini), "migrate"])
+        assert again.exit_code == 0, again.output
+        assert run(["-c", str(ini), "migrate", "--check"]).exit_code == 0
+        assert Service(engine, {"netinv.plugins_dir": str(folder)}).registry.broken == []
