@@ -224,8 +224,11 @@ def _check_foreign_keys(connection: Connection) -> None:
         raise LookupError(message)
 
 
-def remove(engine: Engine, registry: Registry, app: App) -> None:
-    """Downgrades all revisions of an application, which drops its tables; its package can then be uninstalled.
+def remove(engine: Engine, registry: Registry, app: App) -> list[str]:
+    """Drops the tables of an application; its package can then be uninstalled. Returns the names of the tables.
+
+    All revisions are downgraded. Tables that are left then are dropped, too: of migrations that leave theirs, or that
+    were broken off on a database that keeps their first statements.
 
     :raises LookupError: when it has no branch, or tables of other applications refer to its tables
     """
@@ -236,9 +239,25 @@ def remove(engine: Engine, registry: Registry, app: App) -> None:
         raise LookupError(f"the tables of {', '.join(users)} refer to those of {app.name}")
     journal = driver_of(engine.dialect.name).commits_table_changes
     with _one_at_a_time(engine), _named(app), _changing_tables(engine) as connection:
-        alembic.command.downgrade(_configuration(app, connection, journal=journal), "base")
+        tables = _tables_of(connection, app)
+        if not (journal and journals.is_broken_off(connection, revisions.label(app))):
+            alembic.command.downgrade(_configuration(app, connection, journal=journal), "base")
+        left = sa.MetaData()
+        left.reflect(connection, only=_tables_of(connection, app), resolve_fks=False)
+        left.drop_all(connection, checkfirst=False)
         if journal:
-            journals.drop(connection)
+            journals.forget(connection, revisions.label(app))
+    return tables
+
+
+def _tables_of(connection: Connection, app: App) -> list[str]:
+    """The tables of the database with the prefix of an application, without those of an application whose longer name
+    begins with it, as the tables with applied revisions tell.
+    """
+    names, own = sa.inspect(connection).get_table_names(), f"{revisions.label(app)}_"
+    versions = [name.removesuffix(revisions.VERSIONS) for name in names if name.endswith(revisions.VERSIONS)]
+    others = tuple(f"{label}_" for label in versions if label.startswith(own))
+    return sorted(name for name in names if name.startswith(own) and not (others and name.startswith(others)))
 
 
 def seed(engine: Engine, registry: Registry, failures: Failures | None = None) -> None:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from netinv_admin import migrate as migrating
 from netinv_core.db import availability, revisions, start_check
 from netinv_core.environment import Environment
-from netinv_core.packages import reason_of
+from netinv_core.packages import apps_of, reason_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.types import App
 
@@ -107,22 +107,24 @@ def _reason(error: BaseException) -> str | None:
     return ": ".join([*stopped, reason]) + advice
 
 
-def _app(environment: Environment, name: str) -> App:
-    """Returns an application by name.
+def _app(environment: Environment, name: str, *, quarantined: bool = False) -> App:
+    """Returns an application by name, also one that is ``quarantined``.
 
     :raises click.ClickException: for an unknown name
     """
-    apps = environment.registry.apps
+    apps = dict(environment.registry.apps)
+    if quarantined:
+        apps = {app.name: app for app in apps_of(environment.packages[0]).values()} | apps
     if name not in apps:
         raise click.ClickException(f"no application is called {name!r}; there are {', '.join(apps)}")
     return apps[name]
 
 
 def _remove(environment: Environment, name: str) -> None:
-    app = _app(environment, name)
+    app = _app(environment, name, quarantined=True)
     with _stopped_with_reason():
-        migrating.remove(environment.engine, environment.registry, app)
-    click.echo(f"removed the tables of {name}; now uninstall its package")
+        tables = migrating.remove(environment.engine, environment.registry, app)
+    click.echo(f"removed the tables of {name} ({', '.join(tables) or 'it had none'}); now uninstall its package")
 
 
 @click.command()

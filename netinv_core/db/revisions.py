@@ -22,6 +22,7 @@ from netinv_core.models.base import Base
 from netinv_core.types import App, Registry
 
 CORE = "netinv_core:migrations"
+VERSIONS = "_alembic_version"  # the end of the names of tables with applied revisions
 _PLACE = re.compile(r"\w+(\.\w+)*:\w+(/\w+)*")
 # An assignment of a module, whose value may be a tuple over several lines.
 _ASSIGNMENT = re.compile(
@@ -36,7 +37,7 @@ def label(app: App) -> str:
 
 def version_table(app: App) -> str:
     """Returns the name of the table with the applied revisions of an application's branch."""
-    return f"{label(app)}_alembic_version"
+    return label(app) + VERSIONS
 
 
 def folder(place: str) -> Path:

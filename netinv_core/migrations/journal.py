@@ -123,6 +123,19 @@ def _was_run_before(error: sa.exc.DBAPIError) -> bool:
     return code in _RUN_BEFORE or (code == _CANNOT_CREATE and "errno: 121" in str(text))
 
 
+def is_broken_off(connection: Connection, branch: str) -> bool:
+    """True for a branch with statements of a migration that was broken off."""
+    connection.exec_driver_sql(_CREATE)
+    return connection.execute(sa.select(JOURNAL).where(JOURNAL.c.branch == branch)).first() is not None
+
+
+def forget(connection: Connection, branch: str) -> None:
+    """Deletes what the journal has of a branch, and an empty journal."""
+    connection.execute(sa.delete(JOURNAL).where(JOURNAL.c.branch == branch))
+    if connection.execute(sa.select(JOURNAL).limit(1)).first() is None:
+        drop(connection)
+
+
 def drop(connection: Connection) -> None:
     """Drops the table of the journal."""
     connection.exec_driver_sql(f"DROP TABLE IF EXISTS {JOURNAL.name}")

@@ -202,3 +202,45 @@ def test_a_plugin_whose_migration_or_seed_fails_keeps_no_other_from_being_migrat
         assert again.exit_code == 0, again.output
         assert run(["-c", str(ini), "migrate", "--check"]).exit_code == 0
         assert Service(engine, {"netinv.plugins_dir": str(folder)}).registry.broken == []
+
+
+STOPPING = (
+    "import sqlalchemy as sa\nfrom alembic import op\nrevision = 'second'\ndown_revision = 'gone'\n"
+    "def upgrade():\n    {}\n"
+)
+# Migrations of the application ``gone``, and the statement after which the second one stops.
+REMOVED = {
+    "as it says": (TABLE.format("gone", ""), None),
+    "without a downgrade": (TABLE.format("gone", "").replace("op.drop_table('gone_thing')", "pass"), None),
+    "that stopped": (TABLE.format("gone", ""), "op.create_table('gone_other', sa.Column('id', sa.Integer())); 1 / 0"),
+    "that nothing can load": (TABLE.format("gone", ""), None),
+}
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("kind", REMOVED)
+def test_the_tables_of_a_removed_application_are_gone_and_no_others(
+    folder: Path, tmp_path: Path, database_template: str, kind: str
+) -> None:
+    """Whatever its migrations do, also of a plugin in quarantine; not those of one whose name begins like it."""
+    first, step = REMOVED[kind]
+    write(folder, "gone", [first])
+    write(folder, "gone_more", [TABLE.format("gone_more", "")])
+    with migrated_database(tmp_path, database_template) as engine:
+        ini, before = ini_file(tmp_path, folder, engine), set(sa.inspect(engine).get_table_names())
+        run = functools.partial(CliRunner().invoke, cli)
+        assert run(["-c", str(ini), "migrate"]).exit_code == 0
+        if step is not None:
+            (folder / "netinv_gone/migrations/versions/0002.py").write_text(STOPPING.format(step))
+            assert run(["-c", str(ini), "migrate"]).exit_code == 1
+        if kind == "that nothing can load":
+            (folder / "gone.py").write_text(
+                (folder / "gone.py").read_text() + "\n@hookimpl\ndef netinv_feilds(): pass\n"
+            )
+            forget()
+        removed = run(["-c", str(ini), "migrate", "--remove", "gone"])
+        assert removed.stdout.startswith("removed the tables of gone (gone_"), removed.output
+        others = {"gone_more_thing", "gone_more_alembic_version"}
+        assert set(sa.inspect(engine).get_table_names()) - before == others
+        run(["-c", str(ini), "migrate", "--remove", "gone_more"])
+        assert set(sa.inspect(engine).get_table_names()) == before
