@@ -7,7 +7,6 @@ all objects, whatever the writer may view. A hook whose conditions cannot be jud
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import logging
 import uuid
@@ -141,7 +140,7 @@ class ChangeJudge:
         Hooks that are not in the answer are told of every change that is theirs.
         """
         rows = self._rows(uow)
-        told: dict[Any, set[uuid.UUID]] = collections.defaultdict(set)
+        told: dict[Any, set[uuid.UUID]] = {}
         grouped: dict[Endpoint, list[Change]] = {}
         for change in changes if rows else ():
             if change.endpoint.label in rows:
@@ -153,7 +152,9 @@ class ChangeJudge:
             kept.setdefault(key, set()).update(records)
         return told
 
-    def _judge(self, uow: UnitOfWork, endpoint: Endpoint, changes: Sequence[Change], told: dict[Any, Any]) -> None:
+    def _judge(
+        self, uow: UnitOfWork, endpoint: Endpoint, changes: Sequence[Change], told: dict[Any, set[uuid.UUID]]
+    ) -> None:
         judged, of_endpoint = self._hooks(uow, endpoint), self._states(uow).get(endpoint.label, {})
         actions = {change.action for change in changes}
         hooks = [hook for hook in judged.hooks if not hook.actions.isdisjoint(actions)]
@@ -161,11 +162,12 @@ class ChangeJudge:
         there = [change.key for change in changes if change.after is not None and change.action in asked]
         after = judged.filters[AFTER].states_of(uow, there)
         problems = {}
+        for hook in hooks:
+            told.setdefault(hook.key, set())
         for change in changes:
             states = {BEFORE: of_endpoint.pop(change.key, {}), AFTER: after.get(change.key, {})}
             differing = JudgedChange(endpoint, change.before, change.after)
             for hook in hooks:
-                told[hook.key]  # one that is told of nothing
                 if change.action not in hook.actions:
                     continue
                 known = {part: states[part][text] for part, text in hook.texts.items() if text in states[part]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +26,16 @@ class RelatedInsert:
     ``insert(dialect, recorded)`` builds it, once: ``recorded`` has the columns of
     :class:`netinv_core.changelog.models.ObjectChange` except documents. ``after_insert(uow, count)`` is called
     with the number of rows. ``rows_per_record`` is the most rows of one record: a statement has fewer records then, so
-    that none meets the statement timeout. ``parameters`` are the values of parameters that the INSERT has of its own.
+    that none meets the statement timeout. ``parameters(records)`` returns the values of parameters of the INSERT,
+    for the ids of the records of one statement.
     """
 
     insert: Callable[[str, FromClause], sa.Insert]
     after_insert: Callable[[UnitOfWork, int], None]
     rows_per_record: int = dataclasses.field(default=1, compare=False)
-    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict, compare=False)
+    parameters: Callable[[Sequence[uuid.UUID]], Mapping[str, Any]] = dataclasses.field(
+        default=lambda records: {}, compare=False
+    )
 
 
 def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], related: Sequence[RelatedInsert]) -> None:
@@ -40,7 +44,9 @@ def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], rel
     statement = _statement(uow.registry.dialect, table, tuple(related))
     size = max(ROWS_PER_STATEMENT // max((item.rows_per_record for item in related), default=1), 1)
     for start in range(0, len(rows), size):
-        values = RecordRows(rows[start : start + size], [item.parameters for item in related])
+        some = rows[start : start + size]
+        keys = [row["id"] for row in some]
+        values = RecordRows(some, [item.parameters(keys) for item in related])
         for item, count in zip(related, uow.execute(statement, values), strict=True):
             counts[item] += count
     for item, count in counts.items():

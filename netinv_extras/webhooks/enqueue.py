@@ -171,7 +171,12 @@ class _JudgedInsert:
 
 def _judged(told: Mapping[Any, Collection[uuid.UUID]]) -> RelatedInsert:
     """INSERT of deliveries in which these webhooks are told of these changes only."""
-    parameters: dict[str, Any] = {}
-    for number, (webhook, records) in enumerate(told.items()):
-        parameters |= {f"webhook_{number}": webhook, f"told_{number}": list(records)}
+
+    def parameters(records: Sequence[uuid.UUID]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for number, (webhook, of_webhook) in enumerate(told.items()):
+            those = [record for record in records if record in of_webhook]
+            values |= {f"webhook_{number}": webhook, f"told_{number}": those}
+        return values
+
     return RelatedInsert(_JudgedInsert(len(told)), _notify, parameters=parameters)

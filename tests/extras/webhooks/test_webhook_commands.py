@@ -299,6 +299,13 @@ def test_a_replay_keeps_within_its_span(api: Api, run: Any, changes: Any, webhoo
     assert run(*words) == "no change matches: there is nothing to queue\n"
 
 
+def test_a_replay_leaves_out_webhooks_with_conditions(api: Api, run: Any, changes: Any, webhook: Any) -> None:
+    api.patch(f"/api/extras/webhooks/{webhook['id']}/", {"conditions": {"before": {}}})
+    said = run("replay", "--after", changes[0], "--webhook", webhook["name"], "--dry-run")
+    left_out = f"left out, as their conditions judge changes when they are made: {webhook['name']}\n"
+    assert said == f"{left_out}no change matches: there is nothing to queue\n"
+
+
 def test_every_command_says_what_it_does(run: Any) -> None:
     for words in ([], ["status"], ["failed"], ["retry"], ["replay"]):
         assert len(run(*words, "--help")) > 300
