@@ -174,7 +174,7 @@ class ChangeJudge:
                 held = differing.parts(hook.condition, known).values()
                 if hook.fault or (None in held and False not in held):
                     problems[hook.name] = hook.fault or NOT_SEEN
-                elif all(held):
+                elif all(held) and change.record is not None:
                     told[hook.key].add(change.record)
         for name, problem in problems.items():
             log.warning("the %s %s is not told of changes of %s: %s", self.kind, name, endpoint.label, problem)

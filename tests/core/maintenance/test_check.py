@@ -211,6 +211,7 @@ def test_every_encrypted_column_is_declared() -> None:
         "extras_git_repository.token",
         "extras_job_result.arguments",
         "extras_plan.objects",
+        "extras_webhook.second_secret",
         "extras_webhook.secret",
         "web_session.provider_data",
     ]

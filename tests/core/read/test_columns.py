@@ -19,6 +19,7 @@ OURS = ("core_", "extras_", "tenancy_", "dcim_", "ipam_", "circuits_", "virtuali
 CONFIDENTIAL = {
     "core_user.password",
     "core_token.key_hash",
+    "extras_webhook.second_secret",
     "extras_webhook.secret",
     "extras_git_repository.token",
     "extras_job_result.arguments",

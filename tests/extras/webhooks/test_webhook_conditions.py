@@ -108,9 +108,12 @@ def test_a_webhook_is_told_of_the_changes_that_match_every_part(
     assert done == expected
 
 
+@pytest.mark.parametrize("rows", [10_000, 6])
 def test_of_many_objects_of_one_request_those_that_match_are_sent_in_their_order(
-    api: Api, unique: Unique, add_webhook: AddWebhook
+    api: Api, unique: Unique, add_webhook: AddWebhook, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
+    """Also where the records take several statements."""
+    monkeypatch.setattr("netinv_core.changelog.recorder.ROWS_PER_STATEMENT", rows)
     webhook, other, every = add_webhook(BECOMES_ACTIVE), add_webhook({"before": ACTIVE}), add_webhook(None)
     made = api.post(SITES, [site(unique, status="active" if number % 3 == 0 else "planned") for number in range(30)])
     api.patch(SITES, [{"id": one["id"], "status": "active", "facility": "x"} for one in made])
@@ -127,10 +130,16 @@ def test_what_follows_from_a_deletion_matches_by_the_state_before_it(
 ) -> None:
     region = api.post(REGIONS, {"name": unique()})
     left = add_webhook({"before": {"region": [region["slug"]]}, "after": {"region__isnull": True}})
-    inside, _ = api.post(SITES, [site(unique, region=region["id"]), site(unique)])
-    api.patch(left["url"], {"conditions": left["conditions"]})
+    inside, tagged = api.post(SITES, [site(unique, region=region["id"]), site(unique)])
     api.delete(region["url"])
     assert told(api, left) == [("update", inside["name"])]
+    name = unique()
+    tag = api.post("/api/extras/tags/", {"name": name, "slug": name.lower(), "content_types": ["dcim.site"]})
+    untagged = add_webhook({"before": {"tag": [tag["slug"]]}, "after": {"tag__n": tag["slug"]}, "changed": ["tags"]})
+    api.patch(SITES, [{"id": one["id"], "tags": [tag["id"]]} for one in (inside, tagged)])
+    api.patch(inside["url"], {"tags": []})
+    api.delete(tag["url"])
+    assert told(api, untagged) == [("update", inside["name"]), ("update", tagged["name"])]
 
 
 def test_related_objects_and_custom_fields_are_part_of_conditions(
