@@ -30,7 +30,7 @@ feature = Feature(
     "webhooks",
     "Webhooks",
     [models.webhooks, deliveries.webhook_deliveries],
-    includes=["netinv_extras.webhooks.deliveries"],
+    includes=["netinv_extras.webhooks.deliveries", "netinv_extras.webhooks.event_documents"],
     settings={
         "webhook_allow": (settings.targets, ()),
         "webhook_ca_folders": (allowed_files.folders, ()),

@@ -131,6 +131,13 @@ webhooks = Resource(
     exempt_by_name_only=True,
     presentation=Presentation(
         columns=["content_types", "payload_url", "http_method", "type_create", "type_update", "type_delete", "enabled"],
+        fieldsets=[
+            ("Webhook", ["name", "enabled", "paused", "pause_reason"]),
+            ("Changes", ["content_types", *EVENTS, "conditions"]),
+            ("Message", ["payload_url", "http_method", "http_content_type", "additional_headers", "body_template"]),
+            ("Signatures", ["secret", "second_secret"]),
+            ("Delivery", ["ssl_verification", "ca_file_path", "timeout", "retries", "retry_after"]),
+        ],
     ),
 )
 

@@ -251,5 +251,5 @@ def test_an_import_that_the_module_guards_is_no_error() -> None:
 def test_files_that_cannot_be_imported_are_findings(service: Service, tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text("from nautobot.dcim.models import Device\n")
     with service.configured(jobs_root=str(tmp_path)):
-        (finding,) = feature.netinv_checks(service.engine, service.registry)
+        finding, *_ = feature.netinv_checks(service.engine, service.registry)
     assert finding.message.startswith("old.py cannot be imported: line 1: ModuleNotFoundError: there is no module")
