@@ -70,10 +70,11 @@ class PlainConfigurator(Configurator):  # type: ignore[misc]
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **{**options, "introspection": False})
 
-    @action_method  # type: ignore[untyped-decorator]
-    def add_view_deriver(self, deriver: Any, *arguments: Any, **options: Any) -> None:
+    def _add_view_deriver(self, deriver: Any, *arguments: Any, **options: Any) -> None:
         """Adds a view deriver, whose results are checked."""
         super().add_view_deriver(checked_deriver(self.maybe_dotted(deriver)), *arguments, **options)
+
+    add_view_deriver = action_method(_add_view_deriver)  # errors name the line of the package
 
 
 def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages | None = None) -> Registry:
