@@ -98,7 +98,9 @@ class Driver:
         """Has the COMMIT of the present transaction not wait for the disk, where the database can."""
 
     def interrupt(self, connection: Any) -> None:
-        """Has a connection of the driver end the statement that it runs in another thread, where the database can."""
+        """Has a connection of the driver end the statement that it runs in another thread, where it can. Elsewhere the
+        time limit of statements ends it.
+        """
 
     def suspend_foreign_keys(self, connection: Connection) -> None:
         """Has foreign keys not be checked for the rest of a connection whose transaction has not begun."""
