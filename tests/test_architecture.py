@@ -83,7 +83,6 @@ SUPPRESSIONS = {
     ("netinv_core/http/server.py", "type: ignore[misc]"): "Waitress has no type annotations",
     ("netinv_core/http/traversal.py", "type: ignore[misc]"): "Pyramid has no type annotations",
     ("netinv_core/main.py", "type: ignore[misc]"): "Pyramid has no type annotations",
-    ("netinv_core/main.py", "type: ignore[untyped-decorator]"): "Pyramid has no type annotations",
     ("netinv_core/tasks/queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_core/tasks/redis_queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_testing/client.py", "noqa: S105"): "password and secret of tests",

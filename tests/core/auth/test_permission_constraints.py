@@ -173,7 +173,15 @@ BESIDE = {
     "/api/status/": 200,
     "/api/plugins/installed-plugins/": 200,
     **dict.fromkeys(
-        ("/api/swagger.json", "/api/swagger.yaml", "/api/swagger/", "/api/docs/", "api/docs/assets/*subpath"), 200
+        (
+            "/api/swagger.json",
+            "/api/swagger.yaml",
+            "/api/swagger/",
+            "/api/docs/",
+            "/api/docs/webhooks.json",
+            "api/docs/assets/*subpath",
+        ),
+        200,
     ),
 }
 QUERIES = {
