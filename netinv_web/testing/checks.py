@@ -14,10 +14,11 @@ from netinv_core.types import Endpoint
 from netinv_core.write import offered
 from netinv_testing import Api, Case, Samples, Service
 from netinv_testing.client import PASSWORD
+from netinv_web.forms.form import SHOW_AGAIN
 from netinv_web.objects.tab_links import own_tabs
 from netinv_web.paths import endpoint_at, object_path, page_path
 from netinv_web.testing import hostile_outputs, hostile_values, visible_words
-from netinv_web.testing.browser import Browser
+from netinv_web.testing.browser import Browser, BrowserPage
 
 MAX_LIST_STATEMENTS = 8
 MAX_OBJECT_STATEMENTS = 10
@@ -95,7 +96,7 @@ def every_page_opens_and_its_tabs_do(case: PageCase) -> None:
     for path in case.pages(item):
         page = case.browser.get(path)
         links |= set(page.links())
-        faults[path] = visible_words.faults_of(registry, case.endpoint, page)
+        faults[path] = [*_default_buttons(page), *visible_words.faults_of(registry, case.endpoint, page)]
     others = _one_of_each_kind(case, item, links) - set(case.pages(item))
     shown = {f"{case.path}?per_page=25&_columns={','.join(case.endpoint.fields)}", *_searches(item)}
     for link in sorted(others | shown):
@@ -103,6 +104,12 @@ def every_page_opens_and_its_tabs_do(case: PageCase) -> None:
         is_read = link in shown or link.endswith("/changelog/")
         faults[link] = visible_words.faults_of(registry, case.endpoint, page) if is_read else []
     assert not any(faults.values()), {path: found for path, found in faults.items() if found}
+
+
+def _default_buttons(page: BrowserPage) -> list[str]:
+    """The buttons that the Enter key presses in forms of a page, if they only show the form again."""
+    firsts = [form.select_one("button[type=submit], button:not([type])") for form in page.html.select("form")]
+    return [str(button) for button in firsts if button is not None and button.get("name") == SHOW_AGAIN]
 
 
 def _searches(item: dict[str, Any]) -> list[str]:
