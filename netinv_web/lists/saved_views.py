@@ -82,33 +82,44 @@ def of_a_known_list(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 @saved_view_resource.rule
 def with_filters_of_its_list(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a query with a filter that the list does not have, or with a value that the filter does not take.
+    """Rejects a query with a filter that the list does not have, or with a value that the filter does not take."""
+    given = [
+        (draft, endpoint)
+        for draft in drafts
+        if draft.changed("query", "content_type") and (endpoint := uow.registry.get(draft["content_type"])) is not None
+    ]
+    errors = query_errors(uow, [(endpoint, draft["query"]) for draft, endpoint in given])
+    for (draft, _), texts in zip(given, errors, strict=True):
+        if texts:
+            draft.reject("query", *texts)
 
-    The number of statements depends on what the filters name, not on how many views there are.
+
+def query_errors(uow: UnitOfWork, queries: Sequence[tuple[Endpoint, str]]) -> list[list[str]]:
+    """The errors of the filters in queries of lists, as the user sees the objects that they name.
+
+    The number of statements depends on what the filters name, not on how many queries there are.
     """
-    queries: list[tuple[Draft, NameQuery]] = []
-    for draft in drafts:
-        endpoint = uow.registry.get(draft["content_type"])
-        if endpoint is None or not draft.changed("query", "content_type"):
-            continue
+    errors: list[list[str]] = [[] for _ in queries]
+    named: list[tuple[list[str], NameQuery]] = []
+    for texts, (endpoint, query) in zip(errors, queries, strict=True):
         deferring = uow.without_lookups()
-        saved = ListQuery("", tuple(parse_qsl(draft["query"])))
+        saved = ListQuery("", tuple(parse_qsl(query)))
         try:
             parse_parameters(deferring, endpoint, endpoint.table, saved.filters, strict=True)
         except Invalid as error:
-            _reject(draft, error)
+            texts += _texts(error)
         else:
             deferred = deferring.deferred_lookups or ()
-            queries += [(draft, query) for query in deferred if isinstance(query, NameQuery)]
-    errors = validation_errors(uow, [query for _, query in queries])
-    for (draft, _), lookup_error in zip(queries, errors, strict=True):
+            named += [(texts, lookup) for lookup in deferred if isinstance(lookup, NameQuery)]
+    found = validation_errors(uow, [lookup for _, lookup in named])
+    for (texts, _), lookup_error in zip(named, found, strict=True):
         if lookup_error is not None:
-            _reject(draft, lookup_error)
+            texts += _texts(lookup_error)
+    return errors
 
 
-def _reject(draft: Draft, error: Invalid) -> None:
-    for name, messages in error.body.items():
-        draft.reject("query", f"{name}: {' '.join(map(str, messages))}")
+def _texts(error: Invalid) -> list[str]:
+    return [f"{name}: {' '.join(map(str, messages))}" for name, messages in error.body.items()]
 
 
 def views_of(uow: UnitOfWork, endpoint: Endpoint) -> list[Any]:

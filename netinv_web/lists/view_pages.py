@@ -103,7 +103,13 @@ def post(request: Request) -> Response:
 
 
 def _save(request: Request, endpoint: Endpoint, body: dict[str, Any]) -> None:
-    """Creates a view of the user, or changes the one of this name."""
+    """Creates a view of the user, or changes the one of this name.
+
+    :raises Invalid: for filters that the list does not have, or that name objects which the user may not view
+    """
+    (errors,) = saved_views.query_errors(request.uow, [(endpoint, body["query"])])
+    if errors:
+        raise Invalid({"query": errors})
     uow, resource = request.uow.as_system(), request.registry.netinv[LABEL]
     key = saved_views.own_view(uow, endpoint, saved_views.named(body["slug"])) if "slug" in body else None
     if key is None:

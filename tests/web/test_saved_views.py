@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from netinv_testing import Service
+from netinv_testing.samples import Samples
 from netinv_web.lists.columns import MAX_COLUMNS
 from netinv_web.testing import Browser
 
@@ -64,6 +65,15 @@ def test_sharing_takes_the_permission_to_add_views(service: Service, reader: Bro
     sharer = Browser(service, service.user(("view", LABEL), ("add", "web.savedview"), password=PASSWORD))
     save(sharer, f"{LIST}?name=y", other, _shared="1")
     assert word not in views(sharer) and other in views(reader)
+
+
+def test_a_view_does_not_tell_whether_a_hidden_object_is_there(service: Service, unique: Any) -> None:
+    """The filters of a view are judged as those of the list, though nobody needs a permission to keep one."""
+    hidden, seen = (Samples(service).make(service.registry["dcim.site"])["slug"] for _ in range(2))
+    rights = [("view", "dcim.device"), ("view", "dcim.site", {"slug": seen})]
+    browser = Browser(service, service.user(*rights, password=PASSWORD))
+    for slug, word in ((seen, "was saved"), (hidden, "Select a valid choice"), ("zz-nowhere", "Select a valid choice")):
+        assert word in browser.post("/dcim/devices/_view/", {"_name": unique(), "site": slug}).follow().words, slug
 
 
 def test_a_default_view_applies_to_the_bare_url_only(reader: Browser, unique: Any) -> None:
