@@ -238,15 +238,18 @@ def remove(engine: Engine, registry: Registry, app: App) -> list[str]:
     if users:
         raise LookupError(f"the tables of {', '.join(users)} refer to those of {app.name}")
     journal = driver_of(engine.dialect.name).commits_table_changes
-    with _one_at_a_time(engine), _named(app), _changing_tables(engine) as connection:
-        tables = _tables_of(connection, app)
-        if not (journal and journals.is_broken_off(connection, revisions.label(app))):
-            alembic.command.downgrade(_configuration(app, connection, journal=journal), "base")
-        left = sa.MetaData()
-        left.reflect(connection, only=_tables_of(connection, app), resolve_fks=False)
-        left.drop_all(connection, checkfirst=False)
-        if journal:
-            journals.forget(connection, revisions.label(app))
+    with _one_at_a_time(engine), _named(app):
+        with engine.connect() as connection:  # Alembic takes one without a transaction: it commits between revisions
+            tables = _tables_of(connection, app)
+            is_broken_off = journal and journals.is_broken_off(connection, revisions.label(app))
+        with _changing_tables(engine) as connection:
+            if not is_broken_off:
+                alembic.command.downgrade(_configuration(app, connection, journal=journal), "base")
+            left = sa.MetaData()
+            left.reflect(connection, only=_tables_of(connection, app), resolve_fks=False)
+            left.drop_all(connection, checkfirst=False)
+            if journal:
+                journals.forget(connection, revisions.label(app))
     return tables
 
 
