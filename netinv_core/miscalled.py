@@ -37,7 +37,7 @@ def modules(error: BaseException) -> Iterator[str]:
 
 
 def _function(value: Any) -> Any:
-    """What a value calls: the function of a partial one, the method of an object that can be called."""
+    """The function that a value calls: that of a ``functools.partial``, or ``__call__`` of an object."""
     while isinstance(value, functools.partial):
         value = value.func
     if callable(value) and not hasattr(value, "__qualname__"):

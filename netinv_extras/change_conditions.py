@@ -194,7 +194,7 @@ class JudgedChange:
         self._changed: dict[str, bool] = {}
 
     def parts(self, condition: ChangeCondition, states: Mapping[str, bool]) -> dict[str, bool | None]:
-        """Whether each part of a condition holds. ``states`` tells it of the filters; what it lacks is unknown."""
+        """Tells for each part of a condition whether it holds; ``None`` for a filter that is not in ``states``."""
         held: dict[str, bool | None] = {}
         for part, clause in condition.states.items():
             held[part] = self._exists[part] and (True if clause is None else states.get(part))

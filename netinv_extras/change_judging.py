@@ -53,7 +53,9 @@ class StateFilters:
     select: Any
 
     def states_of(self, uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, bool]]:
-        """What the filters say of objects as they are now, by id; one statement, none without filters."""
+        """Evaluates the filters on the stored objects: flags by id and text of the filter. One statement, none without
+        filters.
+        """
         if not self.texts or not keys:
             return {}
         rows = uow.execute(self.select, {"keys": list(keys)}).tuples()
@@ -115,7 +117,9 @@ class ChangeJudge:
     # -- states
 
     def _states(self, uow: UnitOfWork) -> States:
-        """What the filters said of objects before their first change in the present transaction."""
+        """The flags of objects from before their first change in the present transaction; another transaction begins
+        with none.
+        """
         transaction = uow.session.get_transaction()
         kept = uow.guard_state.get(self._states_key)
         if kept is None or kept[0] is not transaction:

@@ -384,7 +384,7 @@ def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, 
 
 
 def _markup_of(request: Request, extension: Any, arguments: Sequence[Any]) -> Markup | None:
-    """What an extension shows; ``None`` for nothing."""
+    """Renders an extension; ``None`` where it shows nothing."""
     content = extension.content(request, *arguments)
     if content is not None and extension.template:
         content = Markup(render(extension.template, content, request))

@@ -96,7 +96,7 @@ class _Call:
         return False
 
     def result(self) -> Any:
-        """What the part returned, or raises what it raised."""
+        """Returns the result of the part, or raises its exception."""
         vars(self._page.uow).update(vars(self._uow))
         if self._error is not None:
             raise self._error

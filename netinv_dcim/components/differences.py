@@ -142,7 +142,9 @@ def differs(uow: UnitOfWork, device: Any) -> Any:
 
 @cached_in_registry
 def compared_kinds(registry: Registry) -> list[ComparedKind]:
-    """What is compared of each kind. Aliases take long to make, so they are kept."""
+    """The fields and references that are compared, by kind of component, with aliases of its tables; cached, as
+    aliases take long to make.
+    """
     kinds: list[ComparedKind] = []
     for kind in KINDS:
         references = [

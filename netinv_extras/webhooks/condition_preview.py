@@ -60,7 +60,9 @@ def parts(uow: RequestUnitOfWork, webhook: Row, change: Row) -> list[JudgedPart]
 def _states(
     uow: RequestUnitOfWork, endpoint: Endpoint, condition: ChangeCondition, change: Row, asked: Collection[str]
 ) -> dict[str, bool]:
-    """What the filters of these parts say of the states of a change, as far as these can be restored."""
+    """Evaluates the filters of these parts on the states of a change; a part whose state cannot be restored is left
+    out. The savepoint of the restored states is rolled back.
+    """
     records = _records_since(uow, change)
     found: dict[str, bool] = {}
     if not 0 < len(records) <= MOST_RECORDS or records[0].id != change["id"]:

@@ -45,7 +45,7 @@ def document(registry: Registry) -> dict[str, Any]:
     schemas = _schemas(registry)
     recorded = _recorded(registry)
     events = {_event_name(endpoint): _body(endpoint) for endpoint in recorded}
-    objects = json_schemas.with_references(schemas, (name for body in events.values() for name in _names(body)))
+    objects = json_schemas.with_references(schemas, json_schemas.references_in(list(events.values())))
     return {
         "openapi": "3.1.0",
         "info": {
@@ -67,7 +67,7 @@ def body_schema(registry: Registry, label: str) -> dict[str, Any]:
     if endpoint is None:
         raise Invalid.field(MODEL, NO_MODEL.format(label[:100]))
     body = _body(endpoint)
-    definitions = json_schemas.with_references(_schemas(registry), _names(body))
+    definitions = json_schemas.with_references(_schemas(registry), json_schemas.references_in(body))
     schema: dict[str, Any] = json_schemas.relocated({**body, "$defs": definitions}, "#/$defs/")
     return {"$schema": json_schemas.DIALECT, "title": f"Message about a {endpoint.title}", **schema}
 
@@ -80,13 +80,9 @@ def _recorded(registry: Registry) -> list[Endpoint]:
 
 @cached_in_registry
 def _schemas(registry: Registry) -> dict[str, Any]:
-    """The schemas of objects in messages, as JSON Schema. What is counted is not there for a new object."""
+    """The schemas of objects of API version 1.3, as JSON Schema, by name."""
     schemas: dict[str, Any] = json_schemas.converted(documents.document(registry, VERSION)["components"]["schemas"])
     return schemas
-
-
-def _names(body: Any) -> Any:
-    return json_schemas.references_in(body)
 
 
 def _event_name(endpoint: Endpoint) -> str:
