@@ -136,6 +136,7 @@ app = App(
         "netinv_dcim.rack_views.elevations",
         "netinv_dcim.cabling.tracing",
         "netinv_dcim.components.type_differences",
+        "netinv_dcim.components.apply_type",
     ],
     needs=["extras.statuses"],
     distribution="netinv-dcim",

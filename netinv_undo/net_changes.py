@@ -27,7 +27,7 @@ from netinv_undo.differences import is_equal, members
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry, UnitOfWork
 
-MAX_CHANGES = 10_000  # records that one revert takes
+MAX_CHANGES = 30_000  # records that one revert takes
 TOO_MANY = f"The request made more than {MAX_CHANGES} changes: they cannot be undone together."
 HIDDEN = "The request also changed objects whose changes you may not view."
 EMPTY: tuple[Any, ...] = (None, "", [])

@@ -25,7 +25,7 @@ def instantiate_components(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     new = [draft for draft in drafts if draft.new]
     if uow.importing or not new:
         return
-    templates = _templates(uow, {draft["device_type_id"] for draft in new})
+    templates = template_rows(uow, {draft["device_type_id"] for draft in new})
     service = uow.as_system()
     component_ids: dict[tuple[Any, Any], uuid.UUID] = {}
     batches = [
@@ -36,7 +36,7 @@ def instantiate_components(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     save.finish(service, batches)
 
 
-def _templates(uow: UnitOfWork, types: Iterable[Any]) -> list[dict[Any, list[Row]]]:
+def template_rows(uow: UnitOfWork, types: Iterable[Any]) -> list[dict[Any, list[Row]]]:
     """The template rows of device types: for each kind a dictionary by type, in order; one UNION ALL statement.
 
     A row holds the template's id and then its values, in the order of :func:`_selects`.

@@ -29,6 +29,7 @@ NEEDS = {
     "object-changes/feed GET": "view",
     "object-changes/revert POST": "view",
     "plans/apply POST": "view",
+    "device-types/apply POST": "view",
     "change-requests/changes GET": "view",
     "change-requests/conflicts GET": "view",
     "change-requests/review GET": "view",

@@ -169,6 +169,15 @@ def applied_plan(service: Service) -> Request:
     return f"{plan['url']}apply/", {}
 
 
+@write("device-types/apply POST")
+def applied_type(service: Service) -> Request:
+    """A template more than its only device has."""
+    device = sample(service, "dcim.device")
+    type_ = device["device_type"]["id"]
+    service.api.post("/api/dcim/console-port-templates/", {"device_type": type_, "name": service.unique()})
+    return f"/api/dcim/device-types/{type_}/apply/", {}
+
+
 def change_request(service: Service) -> tuple[dict[str, Any], dict[str, Any]]:
     """A change request that changes a site, and the site."""
     made, site = sample(service, "extras.changerequest"), sample(service, "dcim.site")

@@ -226,6 +226,23 @@ def reverts_within_the_constraint(service: Service) -> None:
     service.api.get(tenant["url"], status=404)
 
 
+@write("device-types/apply POST")
+def a_type_is_applied_within_the_constraint(service: Service) -> None:
+    """All that a device lacks is added, as far as the user may add it and view it, or nothing."""
+    device, names = sample(service, "dcim.device"), [service.unique(), service.unique()]
+    type_ = device["device_type"]["id"]
+    bodies = [{"device_type": type_, "name": name} for name in names]
+    service.api.post("/api/dcim/console-port-templates/", bodies)
+    path, ports = f"/api/dcim/device-types/{type_}/apply/", "/api/dcim/console-ports/"
+    sight = ("view", ["dcim.devicetype", "dcim.device", "dcim.consoleporttemplate", "dcim.consoleport"])
+    adder = service.user(sight, ("add", "dcim.consoleport", {"name": names[0]})).api
+    assert adder.post(path, {}, status=403) == DENIED
+    assert service.api.get(ports, {"device_id": device["id"]})["count"] == 0
+    keep = {"action": "keep", "name": names[1]}
+    assert adder.post(path, {"choices": [keep]}, status=200)["counts"]["add"] == 1
+    assert service.api.get(ports, {"device_id": device["id"]})["count"] == 1
+
+
 @write("plans/apply POST")
 def plans_within_the_constraint(service: Service) -> None:
     """A plan is made, and applied, where the permissions for its writes allow the objects."""
