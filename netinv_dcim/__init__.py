@@ -296,8 +296,18 @@ def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 @hookimpl
 def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Adds pages: the elevations of many racks, drawings of paths as files, connecting ports, and the workbench."""
-    modules = ("rack_elevations", "trace_pages", "connect.page", "recabling.page", "workbench.page", "ports.actions")
+    """Adds pages: the elevations of many racks, drawings of paths as files, connecting ports, the workbench, and
+    the application of device types.
+    """
+    modules = (
+        "rack_elevations",
+        "trace_pages",
+        "connect.page",
+        "recabling.page",
+        "workbench.page",
+        "ports.actions",
+        "type_application",
+    )
     return [f"netinv_dcim.web.{module}" for module in modules]
 
 

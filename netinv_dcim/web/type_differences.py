@@ -17,10 +17,12 @@ from netinv_core.read.plan import Row
 from netinv_core.types import Endpoint, JoinedTable, ReadPlan, Registry, UnitOfWork
 from netinv_dcim.components.differences import ADDITIONAL, DIFFERENT, MISSING, Difference, counts, differences
 from netinv_dcim.components.type_differences import FILTER
+from netinv_dcim.device_types import DeviceType
 from netinv_web.cells import CellReader
 from netinv_web.extensions import Panel
 from netinv_web.lists.columns import ListColumn
 from netinv_web.markup import EMPTY, link, object_link, text_markup
+from netinv_web.menu import may
 from netinv_web.paths import object_path, page_path
 
 DEVICE = "dcim.device"
@@ -41,6 +43,7 @@ def of_device(request: Request, endpoint: Endpoint, device: Mapping[str, Any]) -
     return {
         "rows": [_row(request.uow.registry, item) for item in found[:MAX_SHOWN]],
         "type": object_link(request.uow, str(kind["url"]), text_markup(kind["display"])),
+        "apply": _apply_path(request, kind["id"], key),
         "count": len(found),
         "states": [(state, states[state]) for state in (MISSING, ADDITIONAL, DIFFERENT) if states[state]],
         "hidden": max(0, len(found) - MAX_SHOWN),
@@ -53,7 +56,7 @@ def _row(registry: Registry, difference: Difference) -> dict[str, Any]:
     target = component if key is not None else registry.of_model(difference.kind.template)
     path = object_path(target, difference.template_id if key is None else key)
     fields = [
-        (label_of(component.fields[name]), *(_value(component, name, value) for value in values))
+        (label_of(component.fields[name]), *(value_markup(component, name, value) for value in values))
         for name, values in difference.fields.items()
     ]
     return {
@@ -64,7 +67,7 @@ def _row(registry: Registry, difference: Difference) -> dict[str, Any]:
     }
 
 
-def _value(component: Endpoint, name: str, value: Any) -> Markup:
+def value_markup(component: Endpoint, name: str, value: Any) -> Markup:
     """The markup of a value: the label of a choice, the name of what a reference leads to."""
     choices = column_info(component.table.c[name]).choices if name in component.table.c else None
     return text_markup(choices.labels.get(value, value) if choices is not None else value)
@@ -77,7 +80,17 @@ def of_type(request: Request, endpoint: Endpoint, device_type: Mapping[str, Any]
     parameters = [(name, [value]) for name, value in query.items()]
     conditions = listing.conditions_of(request.uow, devices, devices.table, parameters, "view")
     count = listing.count_of(request.uow, devices, conditions)
-    return {"count": count, "path": f"{page_path(devices)}?{urlencode(query)}"} if count else None
+    path = f"{page_path(devices)}?{urlencode(query)}"
+    return {"count": count, "path": path, "apply": _apply_path(request, device_type["id"])} if count else None
+
+
+def _apply_path(request: Request, device_type: Any, device: Any = None) -> str:
+    """The page that applies a type to its devices, or to one of them; empty for users who may view no type."""
+    endpoint = request.uow.registry.of_model(DeviceType)
+    if not may(request.uow, endpoint, "view"):
+        return ""
+    path = f"{object_path(endpoint, device_type)}apply/"
+    return path if device is None else f"{path}?device={device}"
 
 
 def differs(plan: ReadPlan, place: JoinedTable) -> CellReader:

@@ -31,6 +31,7 @@ PAGES = [
     "/dcim/cabling/?left=dcim.device:{dcim.device}&right=dcim.device:{dcim.device}&_pairing=order",
     "/dcim/cables/move/?pk={dcim.cable}",
     "/dcim/cables/insert-panel/?pk={dcim.cable}&to_of={dcim.device}",
+    "/dcim/device-types/{dcim.devicetype}/apply/",
     "/dcim/interfaces/{dcim.interface}/assign-address/",
     "/dcim/devices/grid/?per_page=25",
     "/ipam/prefixes/",

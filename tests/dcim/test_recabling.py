@@ -12,6 +12,7 @@ from netinv_testing import Account, Api, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.cabling_fixtures import CABLES, PATHS, End, Plant
+from tests.support.runs import undone
 
 MOVE, INSERT, BENCH = "/dcim/cables/move/", "/dcim/cables/insert-panel/", "/dcim/cabling/"
 MAX_STATEMENTS = 112  # one or two for what other tests leave, such as relationships
@@ -49,13 +50,6 @@ def reasons(page: Any) -> dict[str, str]:
 def agreed(page: Any) -> Any:
     """The page that follows when the plan is carried out."""
     return page.form().submit("_step", value="apply", status=303).follow()
-
-
-def undone(browser: Browser, page: Any) -> None:
-    """Undoes what the notice of a page is about."""
-    undo = page.html.select_one("[data-notice] form")
-    asked = browser.post(undo["action"], {item["name"]: item["value"] for item in undo.select("input")}, status=200)
-    next(form for form in asked.forms.values() if "_step" in form.fields).submit("_step", value="apply", status=303)
 
 
 def peer(api: Api, end: End) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -27,3 +28,10 @@ def service(
 def browser(service: Service) -> Browser:
     """The browser of an administrator."""
     return Browser(service, service.admin)
+
+
+def undone(browser: Browser, page: Any) -> None:
+    """Undoes what the notice of a page is about."""
+    undo = page.html.select_one("[data-notice] form")
+    asked = browser.post(undo["action"], {item["name"]: item["value"] for item in undo.select("input")}, status=200)
+    next(form for form in asked.forms.values() if "_step" in form.fields).submit("_step", value="apply", status=303)
