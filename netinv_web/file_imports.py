@@ -26,13 +26,15 @@ class FileOutcome:
 @dataclasses.dataclass(frozen=True)
 class FilesResult:
     """The outcome of an import: of each file, of the objects by title of their model and outcome, and what else is to
-    tell. Without ``changes`` there is nothing to import.
+    tell. Without ``changes`` there is nothing to import. ``following`` has the titles and paths of pages with what
+    there is to do after the import.
     """
 
     files: Sequence[FileOutcome]
     counts: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
     notes: Sequence[str] = ()
     changes: int = 0
+    following: Sequence[tuple[str, str]] = ()
 
     @property
     def failures(self) -> int:

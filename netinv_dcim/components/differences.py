@@ -140,6 +140,19 @@ def differs(uow: UnitOfWork, device: Any) -> Any:
     return sa.and_(*visible, sa.or_(sa.false(), *found))
 
 
+def differing_by_type(uow: UnitOfWork, types: Collection[Any]) -> dict[Any, int]:
+    """The numbers of devices that differ from each of these device types, as far as the user may view them; types
+    without any are left out. One statement.
+    """
+    device = table_of(Device)
+    limits = _limits(uow, Device, device)
+    if limits is None or not types:
+        return {}
+    of_type = in_parameter(uow.registry.dialect, device.c.device_type_id)
+    counted = sa.select(device.c.device_type_id, sa.func.count()).where(of_type, differs(uow, device), *limits)
+    return dict(uow.execute(counted.group_by(device.c.device_type_id), {"keys": list(types)}).tuples().all())
+
+
 @cached_in_registry
 def compared_kinds(registry: Registry) -> list[ComparedKind]:
     """The fields and references that are compared, by kind of component, with aliases of its tables; cached, as

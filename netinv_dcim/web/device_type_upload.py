@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from netinv_core.errors import BadRequest, TooLarge
 from netinv_core.storage.files import Upload
 from netinv_core.types import UnitOfWork
+from netinv_dcim.components.differences import differing_by_type
 from netinv_dcim.device_type_library import MAX_PARTS, MAX_SIZE, MAX_TYPES, TYPES, UNLIMITED
 from netinv_dcim.device_type_library.archives import BAD_NAME, Unpacked, is_archive, unpack
 from netinv_dcim.device_type_library.files import SUFFIXES
-from netinv_dcim.device_type_library.importer import import_library
+from netinv_dcim.device_type_library.importer import ImportedType, import_library
 from netinv_dcim.device_type_library.outcomes import FileOutcomes
 from netinv_dcim.device_type_library.pictures import IMAGES
+from netinv_dcim.device_types import DeviceType
 from netinv_import.report import CREATED, SKIPPED, UPDATED, ImportReport
 from netinv_web.file_imports import FileOutcome, FilesResult
+from netinv_web.paths import object_path
 
 MAX_NOTES = 20  # of one file
+MAX_FOLLOWING = 50  # types that can be applied
 HEAD = 4096  # bytes in which a file of a device type names its manufacturer
 UNUSED = "no device type of these files has this picture"
 NO_TYPES = "The files hold no device types: YAML files in a folder for each manufacturer are expected."
@@ -55,16 +59,23 @@ def run(uow: UnitOfWork, files: Sequence[Upload]) -> FilesResult:
         if sum((Path(folder) / place).stat().st_size for place in types) > MAX_SIZE:
             raise TooLarge(f"The device types have more than {MAX_SIZE >> 20} MiB together. {UNLIMITED}")
         report = ImportReport()
-        used = import_library(uow, Path(folder), report, MAX_PARTS).pictures
-        places = {str(path.relative_to(Path(folder).absolute())) for path in used}
-    return _Result(uow, report, unpacked, places).result()
+        imported = import_library(uow, Path(folder), report, MAX_PARTS)
+        places = {str(path.relative_to(Path(folder).absolute())) for path in imported.pictures}
+    return _Result(uow, report, unpacked, places, imported.types).result()
 
 
 class _Result:
     """The result of an import, in the names of the uploaded files."""
 
-    def __init__(self, uow: UnitOfWork, report: ImportReport, unpacked: Unpacked, used: Collection[str]) -> None:
-        self.report, self.unpacked, self.used = report, unpacked, used
+    def __init__(
+        self,
+        uow: UnitOfWork,
+        report: ImportReport,
+        unpacked: Unpacked,
+        used: Collection[str],
+        types: Mapping[str, ImportedType],
+    ) -> None:
+        self.uow, self.report, self.unpacked, self.used, self.types = uow, report, unpacked, used, types
         self.outcomes = FileOutcomes(uow.registry, report)
 
     def result(self) -> FilesResult:
@@ -77,7 +88,21 @@ class _Result:
         files.sort(key=lambda file: (not file.failed, file.outcome == SKIPPED))
         counts = {self.outcomes.title(label): dict(count) for label, count in sorted(self.report.counts().items())}
         changes = self.report.total(CREATED) + self.report.total(UPDATED)
-        return FilesResult(files, counts, self.outcomes.general_notes(), changes)
+        return FilesResult(files, counts, self.outcomes.general_notes(), changes, self._following())
+
+    def _following(self) -> list[tuple[str, str]]:
+        """The pages that apply the types which have changed to their devices that differ."""
+        changed = [item for place, item in self.types.items() if self.outcomes.outcome(place) == UPDATED]
+        counts = differing_by_type(self.uow, {item.id for item in changed})
+        endpoint = self.uow.registry.of_model(DeviceType)
+        found = [(item, counts[item.id]) for item in changed if item.id in counts]
+        return [
+            (
+                f"Apply {item.name} to {count:,} {'device that differs' if count == 1 else 'devices that differ'}",
+                f"{object_path(endpoint, item.id)}apply/",
+            )
+            for item, count in found[:MAX_FOLLOWING]
+        ]
 
     def _files(self, kind: str) -> list[tuple[str, str]]:
         return [(place, name) for place, name in self.unpacked.names.items() if place.startswith(f"{kind}/")]

@@ -66,6 +66,8 @@ def test_axe_finds_nothing(new_page: Callable[..., Any], demo_service: Service, 
     page = new_page(width=width, dark=dark)
     gone = demo_service.api.post("/api/dcim/sites/", {"name": demo_service.unique(), "status": "active"})
     demo_service.api.delete(f"/api/dcim/sites/{gone['id']}/")  # its name is text in the change log
+    lacking = {"device_type": path_with_ids(demo_service, "{dcim.devicetype}"), "name": demo_service.unique()}
+    demo_service.api.post("/api/dcim/interface-templates/", {**lacking, "type": "other"})
     violations: list[str] = []
     for path in PAGES:
         page.goto(path_with_ids(demo_service, path))

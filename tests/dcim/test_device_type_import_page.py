@@ -13,7 +13,7 @@ import webtest
 
 from netinv_dcim.device_type_library import MAX_TYPES, archives
 from netinv_dcim.web import device_type_upload
-from netinv_testing import Api, Service
+from netinv_testing import Api, Samples, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser, BrowserPage
 from tests.support.images import png
@@ -76,6 +76,26 @@ def models(api: Api, maker: str) -> list[str]:
     """The models of a manufacturer."""
     found = api.get(TYPES, {"limit": 0, "q": maker})["results"]
     return sorted(item["model"] for item in found if item["manufacturer"]["name"] == maker)
+
+
+def test_a_newer_file_leads_to_the_plan_that_applies_the_type(
+    browser: Browser, api: Api, service: Service, maker: str
+) -> None:
+    """Once it is imported; the preview says so."""
+    files = {"one.yaml": described(maker, "one", "interfaces:\n  - {name: e1, type: 1000base-t}\n")}
+    done = upload(browser, files).form().submit("_step", value="apply", status=200)
+    assert "devices that differ" not in done.words
+    (type_,) = api.get(TYPES, {"model": "one", "q": maker})["results"]
+    for _ in range(2):
+        Samples(service).make(service.registry["dcim.device"], device_type=type_["id"])
+    files = {"one.yaml": described(maker, "one", "interfaces:\n  - {name: e1, type: 1000base-t, label: P}\n")}
+    preview = upload(browser, files)
+    offer = f"Apply {maker} one to 2 devices that differ"
+    assert f"After the import {offer}" in preview.words and not preview.html.select("a[href*=apply]")
+    done = preview.form().submit("_step", value="apply", status=200)
+    (link,) = done.html.select("a[href*=apply]")
+    assert link.get_text() == offer
+    assert "2 changed on 2 devices." in browser.get(link["href"]).words
 
 
 @pytest.mark.night

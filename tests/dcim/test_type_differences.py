@@ -389,7 +389,7 @@ def test_a_device_shows_where_it_differs(browser: Browser, api: Api, hardware: H
     made = api.post("/api/dcim/console-ports/", {"device": device, "name": "<i>"})
     shown = panel(browser, path)
     name = api.get(f"{DEVICES}{device}/")["device_type"]["display"]
-    assert words(shown.p) == f"3 differences from {name} : 1 missing, 1 additional, 1 different."
+    assert words(shown.p) == f"3 differences from {name} : 1 missing, 1 additional, 1 different. Make it like its type"
     rows = [[words(cell) for cell in row.select("th, td")] for row in shown.select("tbody tr")]
     of_type, of_device = "1000BASE-T (1GE)", "10GBASE-T (10GE)"
     changed = f"Label: – → <b>; Type: {of_type} → {of_device}; Management only: No → Yes"
@@ -412,7 +412,8 @@ def test_a_type_says_how_many_of_its_devices_differ(browser: Browser, api: Api, 
         api.delete(hardware.components("interfaces", device)["1"]["url"])
         shown = panel(browser, path)
         said = "1 device differs" if number == 1 else "2 devices differ"
-        assert words(shown) == f"Devices that differ {said} from this type."
+        offer = "Apply the type to " + ("it" if number == 1 else "them")
+        assert words(shown) == f"Devices that differ {said} from this type. {offer}"
     rows = browser.get(shown.a["href"]).html.select("table.list tbody tr th a")
     assert {row["href"].split("/")[-2] for row in rows} == set(devices[:2])
 
