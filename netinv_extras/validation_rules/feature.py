@@ -13,6 +13,7 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
 from netinv_core.read.filters import Filter
 from netinv_core.types import Endpoint, Registry, UnitOfWork
+from netinv_extras.content_types import has_pages
 from netinv_extras.validation_rules import judging, models, violations
 
 feature = Feature(
@@ -50,6 +51,22 @@ def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     from netinv_extras.validation_rules.web import tab
 
     return [tab.TAB] if endpoint.label == models.LABEL else []
+
+
+@hookimpl
+def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The rules that an object breaks."""
+    from netinv_extras.validation_rules.web import parts
+
+    return [parts.PANEL] if has_pages(endpoint) else []
+
+
+@hookimpl
+def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The number of rules that each object breaks."""
+    from netinv_extras.validation_rules.web import parts
+
+    return [parts.COLUMN] if has_pages(endpoint) else []
 
 
 @hookimpl

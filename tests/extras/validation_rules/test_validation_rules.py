@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Api, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
 RULES, SITES, DEVICES = "/api/extras/validation-rules/", "/api/dcim/sites/", "/api/dcim/devices/"
@@ -238,6 +239,33 @@ def test_lists_are_filtered_by_the_rules_that_objects_break(
     assert list(blind.get(SITES, {"violates": first["name"]}, status=400)) == ["violates"]
     body = {"name": word, "content_type": "dcim.site", "requires": {"violates": [first["name"]]}}
     assert "cannot refer to rules" in str(api.post(RULES, body, status=400))
+
+
+def test_pages_name_the_enabled_rules_that_their_objects_break(
+    service: Service, api: Api, browser: Browser, add_rule: AddRule, word: str
+) -> None:
+    """Of those that the user may view; lists have a column with the number."""
+    bad, good = (api.post(SITES, site(f"{word} {name}", facility=word)) for name in ("edge", "core"))
+    named = add_rule("dcim.site", {"name__ic": "core"}, message="<b>No core.</b>", severity="warn")
+    double = add_rule("dcim.site", unique_together=["facility"])
+    add_rule("dcim.site", {"name__ic": "core"}, enabled=False)
+
+    def shown(item: Made, of: Browser = browser) -> set[str]:
+        part = of.get(f"/dcim/sites/{item['id']}/").html.select_one("#panel-broken-rules")
+        return {" ".join(row.get_text().split()) for row in part.select("li")} if part else set()
+
+    of_double = f"{double['name']}: Another object has the same facility."
+    assert shown(bad) == {f"{named['name']} (warns): <b>No core.</b>", of_double}
+    assert shown(good) == {of_double}
+    row = browser.get("/dcim/sites/", {"id": bad["id"], "_columns": "name,broken-rules"}).html.select_one("tbody tr")
+    (link,) = row.select("a[href$='#panel-broken-rules']")
+    assert link.get_text() == "2"
+    for permissions, told in (([], set()), ([("view", "extras.validationrule", {"id": double["id"]})], {of_double})):
+        account = service.user(("view", "dcim.site"), *permissions, password=PASSWORD)
+        assert shown(bad, Browser(service, account)) == told
+    api.delete(named["url"])
+    api.delete(double["url"])
+    assert shown(bad) == set()
 
 
 def test_violations_tell_nothing_of_related_objects_that_the_reader_may_not_view(
