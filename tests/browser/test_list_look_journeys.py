@@ -54,6 +54,7 @@ def test_the_navigation_and_the_counts_fold_and_stay_so(page: Any, demo_service:
     page.wait_for_url("**/ipam/prefixes/**")
     page.get_by_role("button", name="Narrow").press("Enter")
     page.locator(".facets > summary").press("Enter")
+    page.wait_for_function("() => !document.cookie.includes('facets')")  # the event follows the key
     page.goto("/dcim/sites/")
     assert page.locator("#navigation").bounding_box()["width"] == wide
     assert not page.locator(".facet").count()
