@@ -115,7 +115,13 @@ def plan(
     found = differences(uow, devices)
     templates = templates_of(uow, device_type)
     chosen = _Choices(choices)
-    rows = [row for device in devices for row in _rows_of(device, found.get(device, ()), chosen, templates)]
+    rows = []
+    for device in devices:
+        # Without those of templates that another transaction has deleted since.
+        lasting = [
+            item for item in found.get(device, ()) if item.state == ADDITIONAL or (item.kind, item.name) in templates
+        ]
+        rows += _rows_of(device, lasting, chosen)
     _add_fields_of_renamed(uow, rows, templates)
     _decide(uow, rows, chosen, locked=locked)
     return TypePlan(rows, templates)
@@ -149,12 +155,7 @@ class _Choices:
         return max(found, key=operator.itemgetter(0))[1] if found else None
 
 
-def _rows_of(
-    device: Any,
-    found: Sequence[Difference],
-    choices: _Choices,
-    templates: Mapping[tuple[ComponentKind, str], Template],
-) -> list[PlanRow]:
+def _rows_of(device: Any, found: Sequence[Difference], choices: _Choices) -> list[PlanRow]:
     """The rows of a device, whose actions are those of their states. A component that takes the name of a missing one
     is one row with it.
     """
@@ -184,7 +185,9 @@ def _add_fields_of_renamed(
             for name, other in references_of(uow.registry, kind).items()
         }
         for row in renamed:
-            template, component = templates[kind, row.target_name], stored[row.difference.component_id]
+            template, component = templates[kind, row.target_name], stored.get(row.difference.component_id)
+            if component is None:
+                continue  # deleted since
             pairs = {
                 name: TypeAndDevice(value, getattr(component, name))
                 for name, value in template.values.items()

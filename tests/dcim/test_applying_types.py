@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from netinv_dcim.components import type_plans
 from netinv_testing import Api, Service, Unique
 from tests.support.typed_devices import CHANGES, DEVICES, KINDS, TYPES, Hardware, told
 
@@ -301,3 +302,22 @@ def test_only_what_the_user_may_write_is_written(api: Api, hardware: Hardware, m
     make_user(("view", "dcim.device")).api.post(f"{TYPES}{type_}/apply/", {}, status=403)
     hidden = make_user(("view", "dcim.devicetype", {"model": "other"})).api
     hidden.post(f"{TYPES}{type_}/apply/", {}, status=404)
+
+
+def test_a_template_that_is_deleted_meanwhile_is_left_out(
+    service: Service, hardware: Hardware, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another transaction, after the differences are read and before the templates are."""
+    api, type_ = service.api, hardware.type("1")
+    device = hardware.device(type_)
+    api.patch(hardware.templates("interfaces", type_)["1"]["url"], {"label": "L"})
+    hardware.add("-templates", {"device_type": type_}, "2")
+    read = type_plans.templates_of
+
+    def without_interfaces(uow: Any, key: Any) -> Any:
+        return {place: item for place, item in read(uow, key).items() if place[0].component.__name__ != "Interface"}
+
+    monkeypatch.setattr(type_plans, "templates_of", without_interfaces)
+    rename = {"action": "rename", "kind": "dcim.interface", "name": "1", "new_name": "2"}
+    assert applied(api, type_, choices=[rename])["counts"]["add"] == len(KINDS) - 1
+    assert {item["kind"] for item in told(api, device)} == {"dcim.interface"}
