@@ -53,7 +53,7 @@ def in_time(request: Request, part: Any, function: Callable[[Request], Any]) -> 
     thread.start()
     if call.waited(seconds):
         running.pop(id(part), None)
-        return call.result()
+        return call.outcome()
     running[id(part)] = thread
     raise TakesTooLong(f"it took longer than {seconds:g} s")
 
@@ -95,7 +95,7 @@ class _Call:
             uow.leave_connections(session, driver_of(uow.registry.dialect).read_connection(session.bind))
         return False
 
-    def result(self) -> Any:
+    def outcome(self) -> Any:
         """Returns the result of the part, or raises its exception."""
         vars(self._page.uow).update(vars(self._uow))
         if self._error is not None:

@@ -121,7 +121,8 @@ def plan_for(
     keys = list(uow.execute(statement).scalars())
     found = listing.rows(uow, endpoint, keys if given is None else given, "view", locked=locked)
     of_type = [key for key in keys if key in found and found[key]["device_type_id"] == device_type]
-    if given is not None and (others := [str(key) for key in given if key not in set(of_type)]):
+    known = set(of_type)
+    if others := [key for key in given or () if key not in known]:
         raise Invalid.field(DEVICES, *(f"No device of this type has the id {key}." for key in others))
     number = sum(counts(uow, of_type).values())
     if number > MAX_ROWS:

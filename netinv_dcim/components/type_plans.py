@@ -36,8 +36,6 @@ ADD, CHANGE, RENAME, REMOVE, KEEP = "add", "change", "rename", "remove", "keep"
 ACTIONS = (ADD, CHANGE, RENAME, REMOVE, KEEP)
 APPLY = "apply"
 _ACTION_OF = {MISSING: ADD, DIFFERENT: CHANGE, ADDITIONAL: REMOVE}
-# A component of a device: device, kind and name.
-Place = tuple[Any, ComponentKind, str]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -28,6 +28,7 @@ from netinv_dcim.components.differences import ADDITIONAL, DIFFERENT, MISSING
 from netinv_dcim.components.former_names import former_names
 from netinv_dcim.components.kinds import KINDS, ComponentKind
 from netinv_dcim.components.type_plans import ACTIONS, APPLY, KEEP, RENAME, PlanRow, TypePlan
+from netinv_dcim.device_types import DeviceType
 from netinv_dcim.devices import Device
 from netinv_dcim.web.type_differences import value_markup
 from netinv_web import notices, runs
@@ -127,7 +128,7 @@ def _apply(
 
 def _run(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
     """Applies a plan that was shown, unless it would do something else by now."""
-    key = uow.registry["dcim.devicetype"].parse_key(arguments["type"])
+    key = uow.registry.of_model(DeviceType).parse_key(arguments["type"])
     try:
         choices = read_choices(uow, choices_of(arguments["choices"]))
         plan = plan_for(uow, key, arguments["devices"], choices, locked=True)
@@ -223,7 +224,7 @@ def _proposed(uow: UnitOfWork, plan: TypePlan) -> Given:
 
 
 def _tried(request: Request, plan: TypePlan) -> list[str]:
-    """What would refuse a plan, by a dry run of one that is not long."""
+    """The refusals of a plan, found by a dry run; none of a plan of more than :data:`MAX_TRIED` components."""
     if not 0 < written(plan) <= MAX_TRIED:
         return []
     beside = contextlib.nullcontext(request.uow) if request.method == "POST" else trial(request)
@@ -314,7 +315,7 @@ def _group(
 
 
 def _outcome(action: str, new_name: str | None, count: int, total: int) -> str:
-    """What happens to the components of some devices: “added”, “renamed to et-0 on 3”."""
+    """The words for an action and the number of devices that have it: “added”, “renamed to et-0 on 3”."""
     words = WORDS[action] + (f" to {new_name}" if new_name else "")
     return words if count == total else f"{words} on {count:,}"
 

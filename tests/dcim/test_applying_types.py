@@ -50,12 +50,7 @@ def test_a_component_takes_what_its_template_has(
 ) -> None:
     type_ = hardware.type("1", "2")
     device, other = hardware.devices(type_, 2)
-    if kind == "front-ports" and field == "rear_port":
-        api.delete(hardware.components(kind, device)["2"]["url"])  # it has the position
-    if field in ("rear_port", "power_port") and value is not None:
-        value = hardware.components(f"{field.replace('_', '-')}s", device)[value]["id"]
-    changed = hardware.components(kind, device)["1"]
-    api.patch(changed["url"], {"maximum_draw": 900, field: value} if field == "allocated_draw" else {field: value})
+    hardware.change(device, kind, field, value)
     plan = applied(api, type_)
     assert (KINDS[kind][0].removeprefix("dcim."), "1", "change") in actions(plan)
     assert next(row for row in plan["rows"] if row["action"] == "change")["fields"][field] == {
@@ -68,7 +63,7 @@ def test_a_component_takes_what_its_template_has(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_additional_components_are_removed_and_those_in_use_kept(api: Api, hardware: Hardware, kind: str) -> None:
-    """What uses them is told; they are removed when that is chosen."""
+    """The content types that use them are told; they are removed when that is chosen."""
     type_ = hardware.type("1")
     free, used = hardware.devices(type_, 2)
     for device in (free, used):

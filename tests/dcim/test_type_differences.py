@@ -55,13 +55,7 @@ def test_a_component_that_is_not_as_its_template(
     """With the values of both, and of references the names."""
     type_ = hardware.type("1", "2")
     device, other = hardware.devices(type_, 2)
-    if kind == "front-ports" and field == "rear_port":
-        api.delete(hardware.components(kind, device)["2"]["url"])  # it has the position
-        value = hardware.components("rear-ports", device)[value]["id"]
-    elif field == "power_port" and value is not None:
-        value = hardware.components("power-ports", device)[value]["id"]
-    changed = hardware.components(kind, device)["1"]
-    api.patch(changed["url"], {"maximum_draw": 900, field: value} if field == "allocated_draw" else {field: value})
+    changed = hardware.change(device, kind, field, value)
     (found,) = [item for item in told(api, device) if item["state"] == "different"]
     assert found.pop("fields").pop(field) == {"type": of_type, "device": of_device}
     template = hardware.templates(kind, type_)["1"]

@@ -1,4 +1,4 @@
-"""What pages tell of the rules that objects break: a panel of the object, and a column of lists with their number."""
+"""Panel with the validation rules that an object breaks, and a column of lists with their number."""
 
 from __future__ import annotations
 

@@ -61,6 +61,9 @@ def variables(service: Service) -> dict[str, str]:
     rack = api.post("/api/dcim/racks/", {"name": "A1", "site": site["id"], "status": "active"})
     maker = api.post("/api/dcim/manufacturers/", {"name": "ACME", "slug": "acme"})
     kind = api.post("/api/dcim/device-types/", {"model": "R1", "slug": "r1", "manufacturer": maker["id"]})
+    role = api.post("/api/dcim/device-roles/", {"name": "Router", "slug": "router"})
+    placed = {"site": site["id"], "device_type": kind["id"], "device_role": role["id"], "status": "active"}
+    device = api.post("/api/dcim/devices/", {"name": "r1", **placed})
     prefix = api.post("/api/ipam/prefixes/", {"prefix": "10.9.0.0/24", "status": "active"})
     api.patch(region["url"], {"description": "Europe"})
     change = api.get("/api/extras/object-changes/", {"changed_object_id": region["id"], "action": "update"})
@@ -72,6 +75,8 @@ def variables(service: Service) -> dict[str, str]:
         "CHANGE": change["results"][0]["id"],
         "PREFIX": prefix["id"],
         "PLAN": plan["id"],
+        "DEVICE": device["id"],
+        "TYPE": kind["id"],
         "rack": rack["id"],
         "device_type": kind["id"],
     }
