@@ -16,9 +16,10 @@ from netinv_dcim.locations import Location, LocationType, base_sites, takers_of,
 from netinv_dcim.sites import Site
 
 PLACE = ("location_id", "site_id")
+ABOVE = through("location.parent", to_root=True)
 # What the rules about locations read. A change of it needs no other rule: objects move with their location, and types
 # keep the content types of what is at their locations.
-LOCATION_READS = (through("location"), through("location.location_type"))
+LOCATION_READS = (through("location"), through("location.location_type"), ABOVE)
 
 
 def location_fits(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
@@ -34,7 +35,7 @@ def location_fits_unpunctuated(uow: UnitOfWork, drafts: Sequence[Draft]) -> None
     _check_locations(uow, drafts, "")
 
 
-def below_locations(model: type[Base]) -> Reading:
+def below_locations(model: type[Base]) -> tuple[Reading, Reading]:
     """Columns that a rule reads of the locations of a model's objects, and of those above them in the tree."""
     table, location = model.__table__, Location.__table__
 
@@ -48,7 +49,7 @@ def below_locations(model: type[Base]) -> Reading:
         below = below.union(sa.select(child.c.id, below.c.moved).where(child.c.parent_id == below.c.id))
         return sa.select(below.c.moved, table.c.id).join(table, table.c.location_id == below.c.id)
 
-    return related_by("dcim.location", "site_id", "parent_id", pairs=pairs, by=("location_id",))
+    return ABOVE, related_by("dcim.location", "site_id", "parent_id", pairs=pairs, by=("location_id",))
 
 
 def within_group(model: type[Base], field: str, message: str, *, named: str | None = None) -> Rule:

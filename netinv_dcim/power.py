@@ -143,7 +143,7 @@ def panels_are_at_the_site_of_their_rack_group(uow: UnitOfWork, drafts: Sequence
         draft.reject(ALL, f"Rack group {group.name} ({group_site}) is in a different site than {panel_site}")
 
 
-power_panels.rule(reads=[through("rack_group", "location_id"), below_locations(PowerPanel)])(
+power_panels.rule(reads=[through("rack_group", "location_id"), *below_locations(PowerPanel)])(
     within_group(RackGroup, "rack_group", ELSEWHERE)
 )
 

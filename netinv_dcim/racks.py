@@ -258,7 +258,7 @@ rack_groups.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 
 
 NOT_BELOW = 'Location "{here}" is not descended from parent rack group "{group}" location "{there}".'
-rack_groups.rule(reads=[through("parent", "location_id"), below_locations(RackGroup)])(
+rack_groups.rule(reads=[through("parent", "location_id"), *below_locations(RackGroup)])(
     within_group(RackGroup, "parent", NOT_BELOW, named="location")
 )
 
@@ -287,7 +287,7 @@ racks.rule(reads=LOCATION_READS, changing=PLACE)(location_fits)
 
 
 OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") that does not include location "{here}".'
-racks.rule(reads=[through("group", "location_id"), below_locations(Rack)])(within_group(RackGroup, "group", OUTSIDE))
+racks.rule(reads=[through("group", "location_id"), *below_locations(Rack)])(within_group(RackGroup, "group", OUTSIDE))
 
 
 @racks.rule

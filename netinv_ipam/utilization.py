@@ -12,13 +12,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import Share
 from netinv_core.types import UnitOfWork
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.aggregates import Aggregate
-from netinv_ipam.hierarchy import Owner, lengths_of, space_taken, top_prefixes, visible_prefixes
-from netinv_ipam.networks import BITS
+from netinv_ipam.hierarchy import MOST_RANGES, Owner, lengths_of, space_taken, top_prefixes, visible_prefixes
+from netinv_ipam.networks import BITS, packed
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import EVERYWHERE, container_statuses, scope_of
 from netinv_ipam.vlans import VLAN
@@ -35,20 +36,26 @@ def usable_size(version: int, length: int, *, is_pool: bool) -> int:
 
 
 def of_prefixes(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, Share]:
-    """The utilisation of prefixes by id: two statements for 400, whether there are containers or not."""
+    """The utilisation of prefixes by id: two statements for 400, whether there are containers or not.
+
+    On MariaDB a third one counts addresses: it would read a whole VRF for each prefix in a subquery.
+    """
     containers = container_statuses(uow)
-    shares: dict[Any, Share] = {}
-    owners: list[Owner] = []
-    for row in uow.execute(_prefixes(uow), {"keys": list(keys)}):
-        if row.status_id in containers:
-            owners.append(Owner.of(row, scope_of(row.vrf_id, is_container=True)))
-        else:
-            size = usable_size(row.ip_version, row.prefix_length, is_pool=row.is_pool)
-            shares[row.id] = Share(row.used, size, ADDRESSES)
+    counts_in_subquery = driver_of(uow.registry.dialect).compares_ranges_of_rows
+    rows = uow.execute(_prefixes(uow, with_count=counts_in_subquery), {"keys": list(keys)}).all()
+    owners = [Owner.of(row, scope_of(row.vrf_id, is_container=True)) for row in rows if row.status_id in containers]
+    others = [row for row in rows if row.status_id not in containers]
+    used = {row.id: row.used for row in others} if counts_in_subquery else _numbers_of_addresses(uow, others)
+    shares = {row.id: Share(used[row.id], _usable_size(row), ADDRESSES) for row in others}
     lengths = lengths_of(uow, owners, visible_prefixes(uow))
     for owner in owners:
         shares[owner.key] = _taken(lengths.get(owner.key, {}), owner.ip_version, owner.prefix_length)
     return shares
+
+
+def _usable_size(row: Any) -> int:
+    """:func:`usable_size` of a row."""
+    return usable_size(row.ip_version, row.prefix_length, is_pool=row.is_pool)
 
 
 def _taken(lengths: Mapping[int, int], version: int, length: int) -> Share:
@@ -56,29 +63,67 @@ def _taken(lengths: Mapping[int, int], version: int, length: int) -> Share:
     return Share(space_taken(lengths, BITS[version]), 1 << (BITS[version] - length), SPACE)
 
 
-def _prefixes(uow: UnitOfWork) -> Any:
-    """SELECT of prefixes by ``keys``, with the number of their addresses: those that hosts may have, each counted once.
+def _prefixes(uow: UnitOfWork, *, with_count: bool) -> Any:
+    """SELECT of prefixes by ``keys``.
 
-    Each prefix's are counted by a subquery of its own, which the index by VRF, or by place, answers.
+    :param with_count: with the number of their addresses as ``used``. Each prefix's are counted by a subquery of its
+        own, which the index by VRF, or by place, answers.
     """
+    prefix = Prefix.__table__
+    names = ("id", "ip_version", "network", "broadcast", "prefix_length", "vrf_id", "is_pool", "status_id")
+    statement = sa.select(*[prefix.c[name] for name in names]).where(in_parameter(uow.registry.dialect, prefix.c.id))
+    return statement.add_columns(_used(uow).label("used")) if with_count else statement
+
+
+def _used(uow: UnitOfWork) -> Any:
+    """The number of addresses of a row of prefixes: those that hosts may have, each counted once; 0 for containers."""
     prefix, address = Prefix.__table__, IPAddress.__table__.alias()
-    limits = permissions.visible(uow, uow.registry.of_model(IPAddress), address)
     whole = sa.or_(prefix.c.ip_version == 6, prefix.c.is_pool, prefix.c.prefix_length >= 31)
-    inside = sa.and_(
+    number = _number_of_addresses(
+        uow,
+        address,
         address.c.ip_version == prefix.c.ip_version,
         address.c.host >= prefix.c.network,
         address.c.host <= prefix.c.broadcast,
         sa.or_(whole, sa.and_(address.c.host > prefix.c.network, address.c.host < prefix.c.broadcast)),
-        *limits,
     )
-    number = sa.select(sa.func.count(sa.distinct(address.c.host)))
-    in_vrf = number.where(address.c.vrf_id == prefix.c.vrf_id, inside).scalar_subquery()
-    in_no_vrf = number.where(address.c.vrf_id.is_(None), inside).scalar_subquery()
+    in_vrf = number.where(address.c.vrf_id == prefix.c.vrf_id).scalar_subquery()
+    in_no_vrf = number.where(address.c.vrf_id.is_(None)).scalar_subquery()
     containers = sorted(container_statuses(uow))
-    used = sa.case((prefix.c.status_id.in_(containers), 0), (prefix.c.vrf_id.is_(None), in_no_vrf), else_=in_vrf)
-    names = ("id", "ip_version", "network", "broadcast", "prefix_length", "vrf_id", "is_pool", "status_id")
-    statement = sa.select(*[prefix.c[name] for name in names], used.label("used"))
-    return statement.where(in_parameter(uow.registry.dialect, prefix.c.id))
+    return sa.case((prefix.c.status_id.in_(containers), 0), (prefix.c.vrf_id.is_(None), in_no_vrf), else_=in_vrf)
+
+
+def _number_of_addresses(uow: UnitOfWork, address: Any, *conditions: Any) -> Any:
+    """SELECT of the number of addresses that the user may view, each counted once."""
+    limits = permissions.visible(uow, uow.registry.of_model(IPAddress), address)
+    return sa.select(sa.func.count(sa.distinct(address.c.host)).label("used")).where(*conditions, *limits)
+
+
+def _numbers_of_addresses(uow: UnitOfWork, prefixes: Sequence[Any]) -> dict[Any, int]:
+    """The numbers of addresses of rows of prefixes by id, by ranges that are constants: one statement for 400."""
+    numbers: dict[Any, int] = {}
+    for start in range(0, max(len(prefixes), 1), MOST_RANGES):  # one without prefixes: the data do not tell how many
+        part = prefixes[start : start + MOST_RANGES]
+        selects = [_numbered(uow, number, row) for number, row in enumerate(part)]
+        nothing: Any = sa.select(sa.literal_column("0"), sa.literal_column("0")).where(sa.false())
+        for number, used in uow.execute(sa.union_all(*selects or [nothing])).tuples():
+            numbers[part[number].id] = used
+    return numbers
+
+
+def _numbered(uow: UnitOfWork, number: int, prefix: Any) -> Any:
+    """SELECT of a number and of the number of addresses of a row of prefixes that hosts may have."""
+    address = IPAddress.__table__.alias()
+    low, high = (int.from_bytes(edge, "big") for edge in (prefix.network, prefix.broadcast))
+    unusable = int(_usable_size(prefix) <= high - low)
+    conditions = [
+        address.c.ip_version == prefix.ip_version,
+        address.c.host >= packed(low + unusable, prefix.ip_version),
+        address.c.host <= packed(high - unusable, prefix.ip_version),
+        address.c.vrf_id.is_(None) if prefix.vrf_id is None else address.c.vrf_id == prefix.vrf_id,
+    ]
+    statement = _number_of_addresses(uow, address, *conditions).subquery()
+    return sa.select(sa.literal_column(str(number)).label("number"), statement.c.used)
 
 
 def of_aggregates(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, Share]:

@@ -138,7 +138,7 @@ def group_is_of_the_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 OUTSIDE = 'The assigned group belongs to a location that does not include location "{here}".'
-vlans.rule(reads=[through("group", "location_id"), below_locations(VLAN)])(within_group(VLANGroup, "group", OUTSIDE))
+vlans.rule(reads=[through("group", "location_id"), *below_locations(VLAN)])(within_group(VLANGroup, "group", OUTSIDE))
 
 
 @vlan_groups.after_save

@@ -13,7 +13,7 @@ from netinv_core.http.actions import documented
 from netinv_core.http.query_parameters import query
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.root_views import RootView, add_root_view, root
-from netinv_core.http.serialization import Query
+from netinv_core.http.serialization import single_value
 from netinv_core.read import filters
 from netinv_core.read.lookups import SUFFIXES
 from netinv_core.types import Endpoint, Filter
@@ -73,22 +73,18 @@ def _requested_filter(uow: RequestUnitOfWork) -> tuple[Endpoint, Filter, str]:
     :raises Invalid: for a missing or unknown name
     :raises Denied: without permission to view the resource
     """
-    missing = {name: [REQUIRED] for name in ("content_type", "field_name") if not _last(uow.query, name)}
+    missing = {name: [REQUIRED] for name in ("content_type", "field_name") if not single_value(uow.query, name)}
     if missing:
         raise Invalid(missing)
-    label = _last(uow.query, "content_type")
+    label = single_value(uow.query, "content_type")
     endpoint = uow.registry.get(label)
     if endpoint is None:
         raise Invalid.field("content_type", f"Invalid content type: {label}")
     permissions.check(uow, endpoint, "view")
-    filter_and_lookup = filters.filter_finder(uow, endpoint)(_last(uow.query, "field_name"))
+    filter_and_lookup = filters.filter_finder(uow, endpoint)(single_value(uow.query, "field_name"))
     if filter_and_lookup is None:
         raise Invalid.field("field_name", filters.UNKNOWN)
     return endpoint, *filter_and_lookup
-
-
-def _last(query: Query, name: str) -> str:
-    return query.get(name, [""])[-1]
 
 
 def _lookup_name(name: str, parameter: dict[str, Any]) -> str:

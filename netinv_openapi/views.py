@@ -23,7 +23,7 @@ from netinv_core.caches import BoundedCache
 from netinv_core.errors import NotAllowed, NotFound
 from netinv_core.http import actions, negotiation, versions
 from netinv_core.http.mount import mount_of
-from netinv_core.http.serialization import query_of
+from netinv_core.http.serialization import query_of, single_value
 from netinv_openapi import documents
 
 JSON, YAML = versions.JSON, "application/vnd.oai.openapi; charset=utf-8"
@@ -134,7 +134,7 @@ def page(request: Request) -> Response:
 
     :raises NotFound: for another format
     """
-    format_name = query_of(request).get("format", [""])[-1]
+    format_name = single_value(query_of(request), "format")
     if format_name:
         if format_name not in _FORMATS:
             raise NotFound()

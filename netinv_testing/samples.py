@@ -104,6 +104,11 @@ class Samples:
             existing = self.api.get(endpoint.path, {"limit": count})["results"]
         return existing
 
+    def below(self, endpoint: Endpoint, parent: dict[str, Any]) -> dict[str, Any]:
+        """A new node of a tree below another one, without the references that only roots need have."""
+        optional = [name for name, f in endpoint.writable.items() if isinstance(f, fields.Reference) and f.nullable]
+        return self.make(endpoint, **{**dict.fromkeys(optional), "parent": parent["id"]})
+
     def shared(self, target: Endpoint, owner: Endpoint, place: str = "") -> dict[str, Any]:
         """The one object of ``target`` that samples refer to; allowed for the owner's content type, if such is asked.
 

@@ -135,7 +135,7 @@ def clusters_stay_with_their_hosts(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
             )
 
 
-HOST_READS = (through("cluster", "site_id", "location_id"), below_locations(Device))
+HOST_READS = (through("cluster", "site_id", "location_id"), *below_locations(Device))
 
 
 def hosts_are_where_their_cluster_is(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

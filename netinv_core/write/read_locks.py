@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 
 Wanted = dict["Endpoint", set[Any]]  # ids to lock
+MOST_STEPS = 1000  # a tree is not deeper, unless it has a loop
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,6 +44,12 @@ class ReadPath:
     field: Field
     target: Endpoint
     steps: tuple[tuple[str, Endpoint], ...]
+
+    def step(self, number: int) -> tuple[str, Endpoint] | None:
+        """The foreign key that follows a number of others; ``None`` at the end of the path."""
+        if number >= len(self.steps) and self.reading.to_root:
+            return self.steps[-1]
+        return self.steps[number] if number < len(self.steps) else None
 
     def keys(self, draft: Draft) -> Iterable[Any]:
         """The ids of the rows of the first step."""
@@ -110,19 +117,25 @@ def lock(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     for target, keys in sorted(exclusive.items(), key=lambda item: item[0].table.name):
         rows = listing.rows_of(uow, target.model, keys, locked=True)
         _locked(uow, target).update(rows)
-    level = [(path.target, key, path.steps) for path, draft in reading for key in path.keys(draft)]
-    while level:
+    _lock_paths(uow, {(path, path.target, key) for path, draft in reading for key in path.keys(draft)})
+    _reject_deleted(uow, reading)
+
+
+def _lock_paths(uow: UnitOfWork, level: set[tuple[ReadPath, Endpoint, Any]]) -> None:
+    """Locks the rows of paths, given those of their first steps: one statement for each step."""
+    for number in range(MOST_STEPS):
         wanted: Wanted = {}
-        for target, key, _ in level:
+        for _, target, key in level:
             wanted.setdefault(target, set()).add(key)
         _lock_rows(uow, wanted)
-        following = []
-        for target, key, steps in level:
-            row = uow.row_cache.get(target.table, {}).get(key)
-            if steps and row is not None and (other := getattr(row, steps[0][0])) is not None:
-                following.append((steps[0][1], other, steps[1:]))
+        following = set()
+        for path, target, key in level:
+            row, step = uow.row_cache.get(target.table, {}).get(key), path.step(number)
+            if step is not None and row is not None and (other := getattr(row, step[0])) is not None:
+                following.add((path, step[1], other))
         level = following
-    _reject_deleted(uow, reading)
+        if not level:
+            return
 
 
 def _lock_rows(uow: UnitOfWork, wanted: Wanted) -> None:

@@ -18,7 +18,8 @@ class Reading:
     """Columns that a rule reads of objects related to those it checks.
 
     ``path`` leads there, across foreign keys (``lag.device``); its first step may be a list of objects. Rows on it are
-    locked while the rule judges (:mod:`netinv_core.write.read_locks`), ``exclusive`` ones against each other too.
+    locked while the rule judges (:mod:`netinv_core.write.read_locks`), ``exclusive`` ones against each other too. With
+    ``to_root`` its last step is taken again and again, up to the root of a tree.
     ``where`` is a condition that limits the objects checked, ``when`` says the same of a draft. In place of a path,
     ``pairs(uow, keys)`` is a SELECT of the ids of changed objects of ``to`` (a label) and of those that refer to them.
     """
@@ -28,6 +29,7 @@ class Reading:
     where: Condition | None = None
     when: Callable[[Draft], bool] | None = None
     exclusive: bool = False
+    to_root: bool = False
     to: str = ""
     pairs: Pairs | None = None
     by: tuple[str, ...] = ()

@@ -42,6 +42,7 @@ def through(
     where: Condition | None = None,
     when: Callable[[types.Draft], bool] | None = None,
     exclusive: bool = False,
+    to_root: bool = False,
 ) -> Reading:
     """Columns that a rule reads of the objects at the end of a path of references, such as ``lag.device``.
 
@@ -49,8 +50,9 @@ def through(
     :param when: the same of a draft
     :param exclusive: one transaction at a time judges by these objects, as the rule is about all that refer to them, or
         locks them itself: two transactions with a shared lock would each wait for the other
+    :param to_root: the last step, to the parent in a tree, leads on to the parent of the parent, up to the root
     """
-    return Reading(columns, path, where, when, exclusive)
+    return Reading(columns, path, where, when, exclusive, to_root)
 
 
 def related_by(to: str, *columns: str, pairs: Pairs, by: tuple[str, ...] = ()) -> Reading:

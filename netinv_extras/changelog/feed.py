@@ -26,7 +26,7 @@ from netinv_core.errors import Denied, Gone, Invalid, Unavailable
 from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.http.serialization import Query
+from netinv_core.http.serialization import Query, single_value
 from netinv_core.models.base import table_of
 from netinv_core.types import Endpoint
 from netinv_extras.webhooks.payload import EVENTS
@@ -172,7 +172,7 @@ def feed(request: Request) -> dict[str, Any]:
     limit = pagination.window(uow.query, uow.registry.settings).limit or DEFAULT_LIMIT
     with Deadline(uow, request.registry.netinv_waiters, _wait(uow.query)) as deadline:
         reader = FeedReader(uow, endpoint, request.registry.netinv_engine, limit)
-        page = reader.look(reader.start(uow.query.get("after", [""])[-1]))
+        page = reader.look(reader.start(single_value(uow.query, "after")))
         while not page.results and deadline.left and (page.more or deadline.pause()):
             page = reader.look(page.last)
     request.response.headers["Cache-Control"] = "no-store"
@@ -180,7 +180,7 @@ def feed(request: Request) -> dict[str, Any]:
 
 
 def _wait(query: Query) -> int:
-    text = query.get("wait", ["0"])[-1]
+    text = single_value(query, "wait") or "0"
     if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) > MAX_WAIT_SECONDS:
         raise Invalid.field("wait", f"A whole number of seconds is required, {MAX_WAIT_SECONDS} at most.")
     return int(text)

@@ -11,7 +11,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.errors import Invalid
-from netinv_core.http.serialization import query_of
+from netinv_core.http.serialization import query_of, single_value
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Endpoint, Registry
 from netinv_extras.webhooks.payload import EVENTS, VERSION
@@ -146,7 +146,7 @@ def show(request: Request) -> Response:
         raise Invalid({name[:100]: ["Unknown parameter"] for name in unknown})
     if MODEL not in given:
         return Response(orjson.dumps(document(registry)), content_type="application/json", charset="utf-8")
-    label = given[MODEL][-1]
+    label = single_value(given, MODEL)
     body = orjson.dumps(body_schema(registry, label), option=orjson.OPT_INDENT_2)
     named = f'attachment; filename="{label}.schema.json"'
     return Response(body, content_type="application/schema+json", content_disposition=named)

@@ -14,6 +14,7 @@ from netinv_core.fields import ToMany
 from netinv_core.types import Endpoint, Field
 from netinv_core.write import read_locks
 from netinv_core.write.read_locks import ReadPath
+from netinv_core.write.trees import is_tree
 from netinv_testing.cases import Case, check
 from netinv_testing.client import Service
 from netinv_testing.lock_waits import is_locked
@@ -44,10 +45,19 @@ def what_rules_read_of_others_is_locked(case: Case) -> None:
 
 def _filled(case: Case, path: ReadPath) -> Any:
     """A new object for the first step of a path, with all the references that follow."""
-    members, names = dict[str, Any](), path.reading.path.split(".")[1:]
-    for name, (_, target) in reversed(list(zip(names, path.steps, strict=True))):
-        members = {name: case.samples.make(target, **members)["id"]}
-    return case.samples.make(path.target, **members)
+    steps = _steps(path)
+    targets = [path.target, *(target for _, target in steps)]
+    made = case.samples.make(targets[-1])
+    for target, (column, _) in reversed(list(zip(targets, steps, strict=False))):
+        name = column.removesuffix("_id")
+        is_node = is_tree(target) and name == "parent"
+        made = case.samples.below(target, made) if is_node else case.samples.make(target, **{name: made["id"]})
+    return made
+
+
+def _steps(path: ReadPath) -> list[tuple[str, Endpoint]]:
+    """The steps of a path; the last one twice where it leads up a tree."""
+    return [*path.steps, path.steps[-1]] if path.reading.to_root else list(path.steps)
 
 
 def _as_sent(field: Field, key: Any) -> Any:
@@ -58,7 +68,7 @@ def _end(service: Service, path: ReadPath, text: str) -> tuple[Any, Any]:
     """The table and the id of the row at the end of a path that begins at an object with an id."""
     table, key = path.target.table, path.target.parse_key(text)
     with service.engine.connect() as connection:
-        for name, target in path.steps:
+        for name, target in _steps(path):
             key = connection.scalar(sa.select(table.c[name]).where(table.c.id == key))
             table = target.table
     return table, key

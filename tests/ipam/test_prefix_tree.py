@@ -162,7 +162,7 @@ def test_statements_for_mariadb_compare_networks_with_constants_only(
         assert (
             "RECURSIVE" not in statement
             and " OVER " not in statement
-            and not re.search(r"network [<>]=? \w+\.(network|broadcast)", statement)
+            and not re.search(r"(network|host) [<>]=? \w+\.(network|broadcast)", statement)
         )
 
 

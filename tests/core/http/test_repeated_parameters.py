@@ -90,6 +90,29 @@ def test_two_values_of_a_parameter_of_one_are_refused(service: Service, document
     assert checked >= {"limit", "offset", "count", "cursor", "api_version", "brief", "mine", "render", "enabled"}
 
 
+@pytest.mark.parametrize(
+    ("path", "name", "values", "given"),
+    [
+        ("/api/docs/webhooks.json", "model", ["dcim.site", "dcim.rack"], {}),
+        ("/api/docs/", "format", ["json", "yaml"], {}),
+        ("/api/extras/object-changes/feed/", "wait", ["0", "1"], {}),
+        ("/api/extras/object-changes/feed/", "after", ["", "x"], {}),
+        (
+            "/api/core/filterset-fields/lookup-choices/",
+            "content_type",
+            ["dcim.site", "dcim.rack"],
+            {"field_name": "name"},
+        ),
+        ("/api/core/filterset-fields/lookup-choices/", "field_name", ["name", "slug"], {"content_type": "dcim.site"}),
+    ],
+)
+def test_two_values_outside_of_lists_are_refused(
+    service: Service, path: str, name: str, values: list[str], given: dict[str, str]
+) -> None:
+    for pair in (values, values[::-1]):
+        assert list(service.api.get(path, {**given, name: pair}, status=400)) == [name]
+
+
 def test_what_is_either_is_a_list_in_the_document(service: Service, document: Any) -> None:
     """All filters but those of booleans."""
     checked = 0

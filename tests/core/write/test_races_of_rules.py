@@ -164,6 +164,37 @@ def accepting(new: Callable[..., Any], service: Service) -> Race:
     )
 
 
+def member(new: Callable[..., Any], service: Service) -> Race:
+    """A member leaves a virtual chassis; an address of it becomes the primary one of the master."""
+    api, chassis = service.api, new("dcim.virtualchassis", master=None)
+    master, other = [new("dcim.device", virtual_chassis=chassis["id"], vc_position=place) for place in (1, 2)]
+    api.patch(chassis["url"], {"master": master["id"]})
+    port = new("dcim.interface", device=other["id"], mgmt_only=False, lag=None, parent_interface=None, bridge=None)
+    end = {"assigned_object_type": "dcim.interface", "assigned_object_id": port["id"]}
+    address = api.post("/api/ipam/ip-addresses/", {"address": "198.18.93.1/24", "status": "active", **end})["id"]
+    return Race(
+        lambda: api.send("PATCH", other["url"], {"virtual_chassis": None, "vc_position": None}, status=(200, 400)),
+        lambda: api.send("PATCH", master["url"], {"primary_ip4": address}, status=(200, 400)),
+    )
+
+
+def above(new: Callable[..., Any], service: Service) -> Race:
+    """The location above that of a rack leaves the location of a rack group; the rack joins the group."""
+    api = service.api
+    kind = new("dcim.locationtype", content_types=["dcim.rack", "dcim.rackgroup"], nestable=True, parent=None)
+    top = new("dcim.location", location_type=kind["id"], parent=None)
+    middle = new("dcim.location", location_type=kind["id"], parent=top["id"], site=None)
+    bottom = new("dcim.location", location_type=kind["id"], parent=middle["id"], site=None)
+    site = {"site": top["site"]["id"]}
+    other = new("dcim.location", location_type=kind["id"], parent=None, **site)
+    group = new("dcim.rackgroup", location=top["id"], parent=None, **site)
+    rack = new("dcim.rack", location=bottom["id"], group=None, **site)
+    return Race(
+        lambda: api.send("PATCH", middle["url"], {"parent": other["id"]}, status=(200, 400)),
+        lambda: api.send("PATCH", rack["url"], {"group": group["id"]}, status=(200, 400)),
+    )
+
+
 @pytest.fixture
 def new(service: Service) -> Any:
     """``new(label, …)``: a new object."""
@@ -179,6 +210,7 @@ def pool() -> Iterator[concurrent.futures.ThreadPoolExecutor]:
 
 ORDERS = ("change first", "reference first")
 RACES = [lag, rack, status, feed, panel, vlan, tagged, bay, chassis, unique_space, primary, host, accepting]
+RACES += [member, above]
 CASES = list(itertools.product(RACES, ORDERS))
 
 
