@@ -28,6 +28,22 @@ class DeclarationError(ValueError):
     """A declaration of a plugin that requests would fail on."""
 
 
+def check_call(declared: str, function: Any, count: int | None) -> None:
+    """Checks that a function takes so many values.
+
+    :raises DeclarationError: when it takes others
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of some functions of Python
+        return
+    try:
+        signature.bind(*[None] * (count or 0))
+    except TypeError:
+        if count is not None:
+            raise DeclarationError(f"{declared} takes {signature}; expected {count} parameters") from None
+
+
 def check(app: App, resource: Resource) -> None:
     """Checks a resource of a plugin, its model and its rules.
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.declaration_checks import DeclarationError
+from netinv_core.declaration_checks import DeclarationError, check_call
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
@@ -84,22 +84,6 @@ def check_functions(item: Any) -> None:
         if not callable(function):
             raise DeclarationError(f"{declared} is {function!r}; expected a function")
         check_call(declared, function, _count(annotation))
-
-
-def check_call(declared: str, function: Any, count: int | None) -> None:
-    """Checks that a function takes so many values.
-
-    :raises DeclarationError: when it takes others
-    """
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # of some functions of Python
-        return
-    try:
-        signature.bind(*[None] * (count or 0))
-    except TypeError:
-        if count is not None:
-            raise DeclarationError(f"{declared} takes {signature}; expected {count} parameters") from None
 
 
 def _annotation(kind: type, field: dataclasses.Field[Any]) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core import deletion_checks, hook_results
 from netinv_core.app import App, needs
 from netinv_core.db import revisions
-from netinv_core.declaration_checks import DeclarationError, check_json
+from netinv_core.declaration_checks import DeclarationError, check_call, check_json
 from netinv_core.fields.read_only import Computed
 from netinv_core.models.columns import column_info
 from netinv_core.nearest import advice
@@ -181,7 +181,7 @@ def _check_field(endpoint: types.Endpoint, field: types.Field) -> None:
     hook_results.check_functions(field)
     if isinstance(field, Computed):
         declared = f"the function of the field {field.name!r} of {endpoint.label}"
-        hook_results.check_call(declared, field.function, len(field.paths))
+        check_call(declared, field.function, len(field.paths))
     check_json(f"openapi of the field {field.name!r} of {endpoint.label}", field.openapi)
 
 

@@ -7,7 +7,9 @@ Hooks without a request are called once, when the service starts; a package with
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import functools
+import itertools
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -23,7 +25,7 @@ from netinv_web.failures import log_failure
 from netinv_web.file_imports import FileImport
 from netinv_web.lists.columns import ListColumn
 from netinv_web.menu import may
-from netinv_web.time_limits import TakesTooLong, in_time
+from netinv_web.time_limits import PART, TAB, TakesTooLong, in_time
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry, UnitOfWork
@@ -344,12 +346,54 @@ def items_for(
     items: list[Any] = []
     for package, caller in request.registry.netinv.callers(hook):
         try:
-            results = caller(request=request, **arguments)
-            items += [_checked(hook, item, item_type) for result in results for item in result]
-        except (Exception, SystemExit):
+            results = _answers_of(request, package, caller, arguments, flat=True)
+            items += [_checked(hook, item, item_type) for item in results]
+        except (Exception, SystemExit) as error:
             failure = log_failure(request.registry.netinv, "%s failed on %s", hook, request.path, package=package)
-            items.append(failed(f"A part of the package {package} failed. The log has the reason under {failure}."))
+            items.append(failed(_left_out(f"A part of the package {package}", error, failure)))
     return items
+
+
+def _answers_of(
+    request: Request, package: str, caller: Any, arguments: Mapping[str, Any], *, flat: bool = False
+) -> list[Any]:
+    """What a package answers to a hook with a request; ``flat``: the items of the lists that it answers."""
+
+    def answers(own: Request) -> list[Any]:
+        results = caller(request=own, **arguments)
+        return list(itertools.chain.from_iterable(results)) if flat else list(results)
+
+    found: list[Any] = call_of_package(request, package, (caller.name, package), answers)
+    return found
+
+
+def call_of_package(
+    request: Request, package: str | None, key: Hashable, function: Callable[[Request], Any], setting: str = PART
+) -> Any:
+    """The result of a function of a package, which gets the request; that of a plugin has a time limit.
+
+    :raises TakesTooLong: when the time is over
+    """
+    registry: Registry = request.registry.netinv
+    if package is None or not registry.is_plugin(package):
+        return function(request)
+    return in_time(request, key, function, setting)
+
+
+def call_of_extension(request: Request, extension: Any, what: str, function: Callable[[Request], Any]) -> Any:
+    """The result of a function of an extension, such as its ``count``; that of a plugin has a time limit.
+
+    :raises TakesTooLong: when the time is over
+    """
+    package = _givers(request.registry.netinv).get(id(extension))
+    return call_of_package(request, package, (id(extension), what), function)
+
+
+def _left_out(part: str, error: BaseException, failure: str) -> str:
+    """The sentence in place of a part that failed, or took too long."""
+    if isinstance(error, TakesTooLong):
+        return f"{part} is left out, as {error}. The log has it under {failure}."
+    return f"{part} failed. The log has the reason under {failure}."
 
 
 def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, *arguments: Any) -> Rendered | None:
@@ -360,26 +404,20 @@ def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, 
     """
     registry: Registry = request.registry.netinv
     package, kind = _givers(registry).get(id(extension)), type(extension).__name__
-    is_limited = isinstance(extension, Panel | Widget) and package is not None and registry.is_plugin(package)
+    key, setting = (id(extension), "content"), TAB if isinstance(extension, Tab) else PART
     try:
-        if is_limited:
-            markup = in_time(request, extension, lambda own: _markup_of(own, extension, arguments))
-        else:
-            markup = _markup_of(request, extension, arguments)
+        markup = call_of_package(request, package, key, lambda own: _markup_of(own, extension, arguments), setting)
         return None if markup is None else Rendered(extension.name, extension.title, markup)
     except Denied:
         return None
     except Invalid:  # a parameter of the page
         raise
-    except TakesTooLong as error:
-        failure = log_failure(registry, "%s %r failed on %s", kind, extension.name, request.path, package=package)
-        told = f"A part of the package {package} is left out, as {error}. The log has it under {failure}."
     except (Exception, SystemExit) as error:
         package = package_at_fault(registry, error) or package
         failure = log_failure(registry, "%s %r failed on %s", kind, extension.name, request.path, package=package)
         is_of_plugin = package is not None and registry.is_plugin(package)
         part = f"A part of the package {package}" if is_of_plugin else "This part"
-        told = f"{part} failed. The log has the reason under {failure}."
+        told = _left_out(part, error, failure)
     return Rendered(extension.name, extension.title, failure=told)
 
 
@@ -391,12 +429,28 @@ def _markup_of(request: Request, extension: Any, arguments: Sequence[Any]) -> Ma
     return None if content is None else Markup("{}").format(content)
 
 
+def first_answer(request: Request, hook: str, **arguments: Any) -> Any:
+    """The first answer of packages to a hook with a request; ``None`` without one. What fails is logged."""
+    for package, caller in request.registry.netinv.callers(hook):
+        try:
+            if found := _answers_of(request, package, caller, arguments):
+                return found[0]
+        except (Exception, SystemExit):
+            log_failure(request.registry.netinv, "%s failed on %s", hook, request.path, package=package)
+    return None
+
+
 def may_further(uow: UnitOfWork, permission: tuple[str, str] | None) -> bool:
     """True when the user has the further permission of an extension, a pair of a label and an action."""
     if permission is None:
         return True
     endpoint = uow.registry.get(permission[0])
     return endpoint is not None and may(uow, endpoint, permission[1])
+
+
+def _path_of(action: Action, endpoint: Endpoint, item: Any, request: Request) -> str | None:
+    """The path of an action on an object, a query or a selection; ``None`` where it does not apply."""
+    return action.path(endpoint, item) if item is None or action.applies(item) else None
 
 
 def actions_of(
@@ -412,8 +466,8 @@ def actions_of(
         if action.scope != scope or not permitted:
             continue
         try:
-            if item is None or action.applies(item):
-                path = action.path(endpoint, item)
+            path = call_of_extension(request, action, "path", functools.partial(_path_of, action, endpoint, item))
+            if path is not None:
                 links.append(
                     ActionLink(action.name, action.title, path, action.method, action.icon, "", action.prominent)
                 )

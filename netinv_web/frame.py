@@ -13,7 +13,7 @@ from pyramid.request import Request
 from netinv_core.http.mount import url_of
 from netinv_core.types import Endpoint
 from netinv_web import notices, static_files
-from netinv_web.extensions import Banner, SaveButton, items_for
+from netinv_web.extensions import Banner, SaveButton, first_answer, items_for
 from netinv_web.menu import Section, menu_key, menu_of
 from netinv_web.preferences import preferences_of
 
@@ -95,8 +95,7 @@ class PageFrame:
     def undo_path(self) -> str:
         """The path of the page that undoes the request of the notice; blank when no package has one for the user."""
         undone = self.notice.undo if self.notice is not None else ""
-        paths = self._request.registry.netinv.hooks.netinv_web_undo(request=self._request, request_id=undone)
-        return str(paths[0]) if paths else ""
+        return str(first_answer(self._request, "netinv_web_undo", request_id=undone) or "")
 
     @property
     def path(self) -> str:

@@ -19,6 +19,7 @@ known: SettingDefinitions = {
     "import_background_rows": (int, 1000),
     "bulk_background_objects": (int, 500),
     "panel_timeout": (limit, 2.0),
+    "tab_timeout": (limit, 30.0),
     "utilization_warning": (percent, 75),
     "utilization_danger": (percent, 90),
 }

@@ -10,7 +10,7 @@ import contextvars
 import copy
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from pyramid.request import Request
@@ -21,7 +21,7 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
-SETTING = "panel_timeout"
+PART, TAB = "panel_timeout", "tab_timeout"  # settings: of a part beside others, and of one that is a page
 
 
 class TakesTooLong(Exception):
@@ -30,31 +30,33 @@ class TakesTooLong(Exception):
 
 @cached_in_registry
 def _running(registry: Registry) -> dict[Any, threading.Thread]:
-    """The threads of parts that took too long, by the identity of the part."""
+    """The threads of parts that took too long, by the key of the part."""
     return {}
 
 
-def in_time(request: Request, part: Any, function: Callable[[Request], Any]) -> Any:
+def in_time(request: Request, key: Hashable, function: Callable[[Request], Any], setting: str = PART) -> Any:
     """The result of ``function``, which gets a copy of the request.
+
+    ``key`` tells what is called, so that it is not called again while an earlier call runs.
 
     Requests that write, or that show what a change request proposes, have no limit: the transaction is theirs.
 
-    :raises TakesTooLong: after ``netinv.panel_timeout`` seconds
+    :raises TakesTooLong: after the seconds of a setting
     """
     registry: Registry = request.registry.netinv
-    seconds, uow = registry.settings[SETTING], request.uow
+    seconds, uow = registry.settings[setting], request.uow
     if not seconds or uow.writing or uow.aside is not None:
         return function(request)
     running = _running(registry)
-    if (thread := running.get(id(part))) is not None and thread.is_alive():
+    if (thread := running.get(key)) is not None and thread.is_alive():
         raise TakesTooLong(f"an earlier call still runs after {seconds:g} s")
     call = _Call(request, function)
     thread = threading.Thread(target=contextvars.copy_context().run, args=(call.run,), name="netinv-part", daemon=True)
     thread.start()
     if call.waited(seconds):
-        running.pop(id(part), None)
+        running.pop(key, None)
         return call.outcome()
-    running[id(part)] = thread
+    running[key] = thread
     raise TakesTooLong(f"it took longer than {seconds:g} s")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.declaration_checks import check_call
 from netinv_core.models.columns import Choices
 from netinv_core.read import indexed_texts, lookups, relations
 from netinv_core.read.lookups import SUFFIXES
@@ -289,7 +290,10 @@ def custom(
     With ``suffixes`` it has these lookups, which the function gets as its last argument; a boolean or ``negatable`` one
     has ``n``, which negates the condition. ``sort_by`` orders lists by it. A ``listed`` one compares a list of values.
     Unless it is ``listed`` or ``multiple``, the function is called for each value.
+
+    :raises DeclarationError: for a function that takes other parameters
     """
+    check_call(f"the function of the filter {name}", function, 4 if suffixes else 3)
     negatable = not suffixes and (negatable or kind == "boolean")
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shlex
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from jinja2.runtime import Context
 from pyramid.request import Request
 
 from netinv_core.types import Endpoint
-from netinv_web.extensions import Snippet, extensions_of
+from netinv_web.extensions import Snippet, call_of_extension, extensions_of
 from netinv_web.failures import log_failure
 from netinv_web.lists.list_query import query_of
 
@@ -60,6 +61,11 @@ SNIPPETS = (
 )
 
 
+def _code_of(snippet: Snippet, endpoint: Endpoint, parameters: Parameters, key: Any, request: Request) -> str:
+    """The code of a snippet for a list with parameters, or for the object of a key."""
+    return str(snippet.code(request, endpoint, parameters, key))
+
+
 @pass_context
 def as_code(
     context: Context, endpoint: Endpoint, key: Any = None, scope: Parameters = ()
@@ -74,7 +80,9 @@ def as_code(
     forms = []
     for snippet in extensions_of(registry.hooks.netinv_web_snippets, registry=registry):
         try:
-            forms.append((snippet.name, snippet.title, snippet.code(request, endpoint, parameters, key)))
+            code_of = functools.partial(_code_of, snippet, endpoint, parameters, key)
+            code = call_of_extension(request, snippet, "code", code_of)
+            forms.append((snippet.name, snippet.title, code))
         except Exception:
             log_failure(registry, "the snippet %r failed on %s", snippet.name, request.path)
     return forms

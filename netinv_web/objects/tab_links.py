@@ -14,7 +14,7 @@ from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
 from netinv_core.types import Endpoint, IncomingForeignKey, UnitOfWork
 from netinv_web.cells import list_parameter
-from netinv_web.extensions import ListTab, Tab, extensions_of, may_further
+from netinv_web.extensions import ListTab, Tab, call_of_extension, extensions_of, may_further
 from netinv_web.failures import log_failure
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import may
@@ -113,7 +113,10 @@ def _counts(uow: UnitOfWork, listed: Mapping[str, tuple[Endpoint, Sequence[Any]]
 def _within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -> Sequence[Any] | None:
     """The conditions of a package's list; ``None`` where they fail, which is logged."""
     try:
-        return tab.within(request, representation)
+        conditions: Sequence[Any] | None = call_of_extension(
+            request, tab, "within", lambda own: tab.within(own, representation)
+        )
+        return conditions
     except Exception:
         log_failure(request.registry.netinv, "the tab %r failed on %s", tab.name, request.path)
         return None
@@ -122,7 +125,7 @@ def _within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -
 def _applies(request: Request, tab: Tab, representation: Mapping[str, Any]) -> bool:
     """True when an object has a package's tab; false where the answer fails, which is logged."""
     try:
-        return tab.applies(request, representation)
+        return bool(call_of_extension(request, tab, "applies", lambda own: tab.applies(own, representation)))
     except Exception:
         log_failure(request.registry.netinv, "the tab %r failed on %s", tab.name, request.path)
         return False
@@ -131,7 +134,11 @@ def _applies(request: Request, tab: Tab, representation: Mapping[str, Any]) -> b
 def _count_of(request: Request, tab: Tab, representation: Mapping[str, Any]) -> int | None:
     """The number beside the title of a package's tab; ``None`` where counting fails, which is logged."""
     try:
-        return tab.count(request, representation) if tab.count is not None else None
+        count = tab.count
+        if count is None:
+            return None
+        number: int | None = call_of_extension(request, tab, "count", lambda own: count(own, representation))
+        return number
     except Exception:
         log_failure(request.registry.netinv, "the count of the tab %r failed on %s", tab.name, request.path)
         return None

@@ -120,6 +120,14 @@ WRONG = {
     "unknown path of a field": Wrong(FIELDS.format("computed('x', str, 'nmae')"), "the field 'x' of dcim.site"),
     "unknown path across": Wrong(FIELDS.format("computed('y', str, 'tenant.nmae')"), "there is no 'nmae'"),
     "unknown path of a filter": Wrong(FILTERS.format("filters.value('x', 'nmae')"), "Cannot resolve keyword 'nmae'"),
+    "parameters of a filter": Wrong(
+        FILTERS.format("filters.custom('z', lambda table, values: True)"),
+        "the function of the filter z takes (table, values); expected 3 parameters",
+    ),
+    "parameters of a filter with lookups": Wrong(
+        FILTERS.format("filters.custom('z', lambda uow, table, values: True, suffixes=('n',))"),
+        "the function of the filter z takes (uow, table, values); expected 4 parameters",
+    ),
     "unknown relation of a filter": Wrong(FILTERS.format("filters.related('y', 'tenent')"), "the filter 'y' of dcim"),
     "no field": Wrong(FIELDS.format("'x'"), "AttributeError"),
     "field of no function": Wrong(

@@ -191,6 +191,43 @@ def test_a_page_does_not_wait_for_a_slow_part(
     assert 'netinv_package_failures_total{package="visitor"}' in service.api.send("GET", "/metrics").text
 
 
+@pytest.mark.parametrize(
+    ("part", "place", "beside"),
+    [
+        ("tab", "tab", "Change log"),
+        ("form part", "/tenancy/tenants/add/", "Description"),
+        ("banner", "object", "Change log"),
+        ("attention", "/", "sunny"),
+        ("save button", "/tenancy/tenants/add/", "Description"),
+        ("action", "object", "Remove"),
+        ("list action", "/tenancy/tenants/", "calm"),
+        ("tab count", "object", "Guests"),
+        ("snippet", "object", "pynautobot"),
+    ],
+)
+def test_a_page_does_not_wait_for_what_is_slow_beside_its_content(
+    visited: tuple[Service, Browser, ModuleType],
+    visit: Visit,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    part: str,
+    place: str,
+    beside: str,
+) -> None:
+    """It is left out, on the page or in the log alone, until it ends."""
+    (service, browser), module = visit(f"slow {part}"), visited[2]
+    monkeypatch.setattr(module, "SLOW", "")
+    monkeypatch.setattr(module, "woken", threading.Event())
+    path = path_of(tenant_of(service))
+    with service.configured(panel_timeout=0.2, tab_timeout=0.2):
+        page = browser.get({"object": path, "tab": f"{path}guests/"}.get(place, place))
+    assert beside in page.words
+    assert any("failure" in text for text in messages(caplog))
+    assert any("took longer than 0.2 s" in str(record.exc_info) for record in caplog.records)
+    module.woken.set()
+    until(lambda: all(thread.name != "netinv-part" for thread in threading.enumerate()))
+
+
 def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
     """The errors in the log."""
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
