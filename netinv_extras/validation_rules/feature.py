@@ -20,7 +20,7 @@ feature = Feature(
     "validation_rules",
     "Validation rules",
     [models.validation_rules],
-    includes=["netinv_extras.validation_rules.violations"],
+    includes=["netinv_extras.validation_rules.violations", "netinv_extras.validation_rules.trials"],
     menu=[MenuSection("Customization", ["validation-rules"], icon="adjustments-horizontal", position=715)],
 )
 
@@ -47,10 +47,10 @@ def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
 
 @hookimpl
 def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The objects that break a rule."""
+    """The objects that break a rule, and its trial on one."""
     from netinv_extras.validation_rules.web import tab
 
-    return [tab.TAB] if endpoint.label == models.LABEL else []
+    return [tab.TAB, tab.TRIAL] if endpoint.label == models.LABEL else []
 
 
 @hookimpl

@@ -141,6 +141,11 @@ def _is_double(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str], applie
     return sa.exists().where(other.c.id != table.c.id, *same, other.c.id.in_(meant)).correlate(table)
 
 
+def is_unique(uow: UnitOfWork, endpoint: Endpoint, rule: JudgedRule) -> Any:
+    """The condition that no other object that a rule of unique fields is about has the values of an object."""
+    return lookups.negated(_is_double(uow, endpoint, rule.unique, rule.applies))
+
+
 def _judgement(uow: UnitOfWork, endpoint: Endpoint) -> Judgement:
     """The judgement of an endpoint by its enabled rules, without those whose conditions are not valid any more."""
 

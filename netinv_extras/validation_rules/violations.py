@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,11 +26,11 @@ HELP = "Objects that break one of these validation rules, by name or id."
 OBJECT = {"type": "object", "description": "An object of the rule's content type."}
 
 
-def broken_by(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
-    """The endpoint of a rule's objects, and the condition that they break it. No statement, the rules being cached.
+def row_of(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Mapping[str, Any]]:
+    """The endpoint of a rule's objects, and the rule as stored. No statement, the rules being cached.
 
     :raises NotFound: for a rule that does not exist
-    :raises Invalid: for one that its content type does not know any more
+    :raises Invalid: for one whose content type is not installed
     """
     for label, rows in judging.rows_of(uow).items():
         for row in rows:
@@ -37,8 +38,18 @@ def broken_by(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
                 endpoint = uow.registry.get(label)
                 if endpoint is None:
                     raise Invalid.field("content_type", NOT_INSTALLED.format(label))
-                return endpoint, judging.rule_of(uow, endpoint, row).broken
+                return endpoint, row
     raise NotFound()
+
+
+def broken_by(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
+    """The endpoint of a rule's objects, and the condition that they break it. No statement, the rules being cached.
+
+    :raises NotFound: for a rule that does not exist
+    :raises Invalid: for one that its content type does not know any more
+    """
+    endpoint, row = row_of(uow, key)
+    return endpoint, judging.rule_of(uow, endpoint, row).broken
 
 
 def filters_of(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:

@@ -91,8 +91,7 @@ def assign(request: Request) -> Response:
         form = form_of(request)
         way = next((way for way in ways if way.name == form.get("_way")), ways[0])
         for control in way.controls:
-            texts = [form.get(control.name), form.get(f"{pickers.TEXT_PREFIX}{control.name}")]
-            control.values = [text.strip() for text in texts if isinstance(text, str) and text.strip()][:1]
+            pickers.fill(control, form.get)
         try:
             with request.uow.savepoint():
                 address = ASSIGNMENTS[way.name](request.uow, endpoint, item["id"], way)
@@ -145,14 +144,14 @@ def _assigned_to(endpoint: Endpoint, key: Any) -> dict[str, Any]:
 
 def _new(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
     address, vrf = way.controls
-    vrf_key = _chosen(uow, vrf, "name") if vrf.value else None
+    vrf_key = pickers.chosen(uow, vrf, "name") if vrf.value else None
     body = {"address": address.value, "vrf": vrf_key, "status": "active", **_assigned_to(endpoint, key)}
     return save.create(uow, uow.registry[ADDRESS], [body], single=True)[0]
 
 
 def _next(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
     """The first address that is free in the prefix, which is locked until the transaction ends."""
-    row = locked(uow, uow.registry[PREFIX], _chosen(uow, way.controls[0], "prefix"))
+    row = locked(uow, uow.registry[PREFIX], pickers.chosen(uow, way.controls[0], "prefix"))
     address = next(free_addresses(uow, row), None) if row is not None else None
     if row is None or address is None:
         raise Invalid({"prefix": ["No address of it is free." if row is not None else "There is no such prefix."]})
@@ -161,7 +160,7 @@ def _next(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) ->
 
 
 def _existing(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
-    addresses, chosen = uow.registry[ADDRESS], _chosen(uow, way.controls[0], "address")
+    addresses, chosen = uow.registry[ADDRESS], pickers.chosen(uow, way.controls[0], "address")
     row = listing.rows_for_change(uow, addresses, [chosen], "change").get(chosen)
     if row is None or row["assigned_object_id"] is not None:
         raise Invalid({"existing": [TAKEN if row is not None else "You may not change this address."]})
@@ -171,25 +170,6 @@ def _existing(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm
 
 
 ASSIGNMENTS = {"new": _new, "next": _next, "existing": _existing}
-
-
-def _chosen(uow: UnitOfWork, control: Control, name: str) -> Any:
-    """The id of the object that a picker holds, by id or by the column ``name``.
-
-    :raises Invalid: when there is none, or several, that the user may view
-    """
-    target = control.target
-    assert target is not None
-    if not control.value:
-        raise Invalid({control.name: ["This field is required."]})
-    table, key = target.table, target.parse_key(control.value)
-    condition = table.c.id == key if key is not None else table.c[name] == control.value
-    limits = permissions.visible(uow, target, table)
-    keys = uow.execute(sa.select(table.c.id).where(condition, *limits).limit(2)).scalars().all()
-    if len(keys) != 1:
-        problem = "There are several with this name: choose one of the list." if keys else "There is no such object."
-        raise Invalid({control.name: [problem]})
-    return keys[0]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ holds beside a text box that takes a name, a slug or an id. Scripts search by :m
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import colander
@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied, Invalid
 from netinv_core.fields import cell_items
-from netinv_core.read import listing
+from netinv_core.read import listing, lookups
 from netinv_core.read.plan import fetch_together
 from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.slugs import natural_key
@@ -57,6 +57,33 @@ def complete(uow: UnitOfWork, controls: Sequence[Control], *, offered: bool = Tr
         control.more |= not offered or bool(of_list[1])  # another choice above asks for others
         writes = control.target.resource.writes
         control.may_add = "add" in writes and may(uow, control.target, "add")
+
+
+def fill(control: Control, given: Callable[[str], Any]) -> None:
+    """Sets the value of a picker of one object that a form sends: what is chosen, else what is in its text box."""
+    texts = [given(control.name), given(f"{TEXT_PREFIX}{control.name}")]
+    control.values = [text.strip() for text in texts if isinstance(text, str) and text.strip()][:1]
+
+
+def chosen(uow: UnitOfWork, control: Control, name: str) -> Any:
+    """The id of the object that a picker holds, by id or by the column ``name``, if that is one of texts.
+
+    :raises Invalid: when there is none, or several, that the user may view
+    """
+    target = control.target
+    assert target is not None
+    if not control.value:
+        raise Invalid({control.name: ["This field is required."]})
+    table, key = target.table, target.parse_key(control.value)
+    named = table.c.get(name)
+    is_text = named is not None and lookups.python_type(named) is str
+    condition = table.c.id == key if key is not None else named == control.value if is_text else sa.false()
+    limits = permissions.visible(uow, target, table)
+    keys = uow.execute(sa.select(table.c.id).where(condition, *limits).limit(2)).scalars().all()
+    if len(keys) != 1:
+        problem = "There are several with this name: choose one of the list." if keys else "There is no such object."
+        raise Invalid({control.name: [problem]})
+    return keys[0]
 
 
 def _list_of(control: Control, by_name: Mapping[str, Control], key: str) -> List:

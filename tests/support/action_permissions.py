@@ -16,6 +16,7 @@ NEEDS = {
     "racks/elevation GET": "view",
     "devices/type-differences GET": "view",
     "dynamic-groups/members GET": "view",
+    "validation-rules/try GET": "view",
     "validation-rules/violations GET": "view",
     "git-repositories/sync GET": "view",
     "git-repositories/sync POST": "change",

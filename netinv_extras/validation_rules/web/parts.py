@@ -12,6 +12,7 @@ from netinv_core.read.plan import Row
 from netinv_core.types import Endpoint, JoinedTable, ReadPlan, UnitOfWork
 from netinv_extras.validation_rules.broken_rules import broken_rules
 from netinv_extras.validation_rules.models import ValidationRule
+from netinv_extras.validation_rules.trials import changes_since
 from netinv_web.cells import CellReader
 from netinv_web.extensions import Panel
 from netinv_web.lists.columns import ListColumn
@@ -27,7 +28,10 @@ def of_object(request: Request, endpoint: Endpoint, item: Mapping[str, Any]) -> 
     key = endpoint.parse_key(str(item["id"]))
     found = broken_rules(request.uow, endpoint, [key]).get(key)
     rules = request.uow.registry.of_model(ValidationRule)
-    return {"rules": [(object_path(rules, rule.key), rule) for rule in found]} if found else None
+    if not found:
+        return None
+    since = changes_since(request.uow, endpoint, key, found)
+    return {"rules": [(object_path(rules, rule.key), rule, change) for rule, change in zip(found, since, strict=True)]}
 
 
 def number(plan: ReadPlan, place: JoinedTable) -> CellReader:

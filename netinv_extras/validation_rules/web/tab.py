@@ -1,4 +1,4 @@
-"""Tab with the objects that break a validation rule."""
+"""Tabs of a validation rule: the objects that break it, and its trial on one object."""
 
 from __future__ import annotations
 
@@ -7,14 +7,43 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_extras.validation_rules.violations import broken_by
-from netinv_web.extensions import ListTab
+from netinv_core.errors import Invalid
+from netinv_core.labels import capitalized
+from netinv_core.types import Endpoint
+from netinv_extras.validation_rules import trials
+from netinv_extras.validation_rules.violations import broken_by, row_of
+from netinv_web.extensions import ListTab, Tab
+from netinv_web.forms import pickers
+from netinv_web.forms.controls import Control
+from netinv_web.forms.form import readable
+from netinv_web.paths import object_path
+
+TRIAL_TEMPLATE = "netinv_extras:validation_rules/web/templates/trial.jinja2"
 
 
 def _violations(request: Request, rule: Mapping[str, Any]) -> list[Any]:
     return [broken_by(request.uow, rule["id"])[1]]
 
 
+def _trial(request: Request, rules: Endpoint, rule: Mapping[str, Any]) -> dict[str, Any]:
+    """The form that asks for an object, and what the rule says of the one that it names."""
+    uow = request.uow
+    endpoint, _ = row_of(uow, rule["id"])
+    control = Control(trials.OBJECT, capitalized(endpoint.title), "picker", required=True, target=endpoint)
+    pickers.fill(control, lambda name: next(iter(uow.query.get(name, ())), None))
+    values: dict[str, Any] = {"control": control, "trial": None}
+    if control.values:
+        try:
+            key = pickers.chosen(uow, control, endpoint.natural_sort)
+            values |= {"trial": trials.try_rule(uow, rule["id"], key), "path": object_path(endpoint, key)}
+        except Invalid as error:
+            control.errors = [readable(error.body)]
+    pickers.complete(uow, [control])
+    control.may_add = False
+    return values
+
+
+TRIAL = Tab("try", "Try", _trial, template=TRIAL_TEMPLATE, position=110)
 TAB = ListTab(
     "violations",
     "Violations",

@@ -18,6 +18,7 @@ from netinv_web.testing import Browser
 RULES, SITES, DEVICES = "/api/extras/validation-rules/", "/api/dcim/sites/", "/api/dcim/devices/"
 ADDRESSES, PREFIXES = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/"
 Made = dict[str, Any]
+SINCE = re.compile(r"Since [-0-9]{10} [:0-9]{5} UTC, by \S+\.")
 AddRule = Callable[..., Made]
 
 
@@ -252,20 +253,61 @@ def test_pages_name_the_enabled_rules_that_their_objects_break(
 
     def shown(item: Made, of: Browser = browser) -> set[str]:
         part = of.get(f"/dcim/sites/{item['id']}/").html.select_one("#panel-broken-rules")
-        return {" ".join(row.get_text().split()) for row in part.select("li")} if part else set()
+        rows = part.select("li") if part else []
+        return {SINCE.sub("(since)", " ".join(row.get_text().split())) for row in rows}
 
-    of_double = f"{double['name']}: Another object has the same facility."
-    assert shown(bad) == {f"{named['name']} (warns): <b>No core.</b>", of_double}
+    of_double = f"{double['name']}: Another object has the same facility. (since)"
+    assert shown(bad) == {f"{named['name']} (warns): <b>No core.</b> (since)", of_double}
     assert shown(good) == {of_double}
     row = browser.get("/dcim/sites/", {"id": bad["id"], "_columns": "name,broken-rules"}).html.select_one("tbody tr")
     (link,) = row.select("a[href$='#panel-broken-rules']")
     assert link.get_text() == "2"
-    for permissions, told in (([], set()), ([("view", "extras.validationrule", {"id": double["id"]})], {of_double})):
+    unknown = of_double.partition(" (since)")[0]  # who may not view the change log is not told since when
+    for permissions, told in (([], set()), ([("view", "extras.validationrule", {"id": double["id"]})], {unknown})):
         account = service.user(("view", "dcim.site"), *permissions, password=PASSWORD)
         assert shown(bad, Browser(service, account)) == told
     api.delete(named["url"])
     api.delete(double["url"])
     assert shown(bad) == set()
+
+
+def test_a_rule_is_tried_on_one_object_part_by_part(
+    service: Service, api: Api, browser: Browser, add_rule: AddRule, word: str
+) -> None:
+    """Also before it is enabled; since when an object breaks it is the last change of what it reads."""
+    tried = api.post(SITES, site(f"{word} edge", facility=word))
+    rule = add_rule("dcim.site", {"name__ic": "core", "facility__isnull": False}, enabled=False, message="No core.")
+    path = f"{rule['url']}try/"
+
+    def parts(item: Made, of: Made = rule) -> dict[str, bool]:
+        return {part["name"]: part["holds"] for part in api.get(f"{of['url']}try/", {"object": item["id"]})["parts"]}
+
+    assert parts(tried) == {"name__isw": True, "name__ic": False, "facility__isnull": True}
+    answer = api.get(path, {"object": tried["id"]})
+    assert (answer["applies"], answer["broken"]) == (True, True) and answer["message"].startswith("No core.")
+    creation = api.get("/api/extras/object-changes/", {"changed_object_id": tried["id"]})["results"][-1]
+    assert answer["since"]["change"] == creation["id"] and answer["since"]["user_name"] == creation["user_name"]
+    api.patch(tried["url"], {"comments": "x"})
+    assert api.get(path, {"object": tried["id"]})["since"] == answer["since"], "the rule does not read comments"
+    api.patch(tried["url"], {"name": f"{word} edge 2"})
+    assert api.get(path, {"object": tried["id"]})["since"]["time"] > answer["since"]["time"]
+    page = browser.get(f"/extras/validation-rules/{rule['id']}/try/", {"object": tried["id"]})
+    assert "This object breaks the rule: No core." in page.words
+    cells = [[cell.get_text() for cell in row.select("th, td")] for row in page.html.select(".list.whole tbody tr")]
+    assert ["Requires", "name__ic", "core", "does not meet it"] in cells
+    by_name = browser.get(f"/extras/validation-rules/{rule['id']}/try/", {"_text_object": tried["slug"]})
+    assert "This object breaks the rule" in by_name.words
+    other = api.post(SITES, site(f"other {word} core", facility=word))
+    answer = api.get(path, {"object": other["id"]})
+    assert (answer["applies"], answer["broken"], answer["since"]) == (False, False, None)
+    double = add_rule("dcim.site", unique_together=["facility"], applies_to={"name__ic": word}, enabled=False)
+    assert parts(other, double) == {"name__ic": True, "facility": False}
+    for query in ({}, {"object": "x"}, {"object": rule["id"]}, {"object": [tried["id"], other["id"]]}):
+        assert list(api.get(path, query, status=400)) == ["object"]
+    assert "There is no such object." in browser.get(path.partition("/api")[2], {"object": rule["id"]}).words
+    narrow = service.user(("view", "extras.validationrule"), ("view", "dcim.site", {"name": other["name"]})).api
+    assert list(narrow.get(path, {"object": tried["id"]}, status=400)) == ["object"]
+    assert narrow.get(f"{double['url']}try/", {"object": other["id"]})["broken"] is False, "the other one is hidden"
 
 
 def test_violations_tell_nothing_of_related_objects_that_the_reader_may_not_view(
