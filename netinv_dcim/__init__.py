@@ -297,7 +297,7 @@ def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 @hookimpl
 def netinv_web_includes(registry: Registry) -> Iterable[str]:
     """Adds pages: the elevations of many racks, drawings of paths as files, connecting ports, the workbench, and
-    the application of device types.
+    the application of device types, and moves to another one.
     """
     modules = (
         "rack_elevations",
@@ -307,6 +307,7 @@ def netinv_web_includes(registry: Registry) -> Iterable[str]:
         "workbench.page",
         "ports.actions",
         "type_application",
+        "type_moves",
     )
     return [f"netinv_dcim.web.{module}" for module in modules]
 

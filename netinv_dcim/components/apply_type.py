@@ -8,12 +8,13 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, NotFound, TooLarge
+from netinv_core.errors import Invalid, NotFound, TooLarge, error_text
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_core.types import Registry, UnitOfWork
+from netinv_core.write import save
 from netinv_core.write.schema import REQUIRED
 from netinv_dcim.components import type_application, type_plans
 from netinv_dcim.components.differences import counts
@@ -21,8 +22,9 @@ from netinv_dcim.components.kinds import KINDS, ComponentKind
 from netinv_dcim.components.type_plans import ACTIONS, APPLY, KEEP, RENAME, PlanChoice, PlanRow, TypePlan
 from netinv_dcim.devices import Device
 
-DEVICES, CHOICES = "devices", "choices"
+DEVICES, CHOICES, MOVE = "devices", "choices", "move"
 MAX_ROWS = 20_000  # differences that are applied by one request
+MOST_NAMED = 20  # devices in an error
 CHOSEN = (APPLY, KEEP, RENAME)
 _UUID = {"type": "string", "format": "uuid"}
 _TEXT = {"type": "string"}
@@ -45,6 +47,10 @@ _BODY = {
             "type": "array",
             "items": _UUID,
             "description": "The ids of the devices; all of the type without it.",
+        },
+        MOVE: {
+            "type": "boolean",
+            "description": "Devices of other types get this one first; takes `devices`.",
         },
         CHOICES: {
             "type": "array",
@@ -91,8 +97,10 @@ def apply_type(request: Request) -> dict[str, Any]:
     body = body_of(request)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
-    choices = read_choices(uow, body.get(CHOICES, []))
-    plan = plan_for(uow, key, body.get(DEVICES), choices, locked=True)
+    choices, devices = read_choices(uow, body.get(CHOICES, [])), body.get(DEVICES)
+    if _is_moving(body):
+        move(uow, key, _read_devices(uow, devices))
+    plan = plan_for(uow, key, devices, choices, locked=True)
     type_application.apply(uow, plan)
     names = type_application.displays(uow, {row.device for row in plan.rows})
     return {
@@ -100,6 +108,40 @@ def apply_type(request: Request) -> dict[str, Any]:
         "counts": plan.counts,
         "rows": [_represent(uow.registry, row, names) for row in plan.rows],
     }
+
+
+def _is_moving(body: Mapping[str, Any]) -> bool:
+    """True for a body that moves its devices to the type.
+
+    :raises Invalid: for another value than a boolean, and for one without devices
+    """
+    moving = body.get(MOVE, False)
+    if not isinstance(moving, bool):
+        raise Invalid.field(MOVE, "Must be a valid boolean.")
+    if moving and body.get(DEVICES) is None:
+        raise Invalid.field(DEVICES, REQUIRED)
+    return moving
+
+
+def move(uow: UnitOfWork, device_type: Any, devices: Sequence[Any]) -> None:
+    """Makes devices of other types devices of this one. Their components stay as they are.
+
+    :raises Invalid: naming the devices that are refused
+    :raises Denied: without permission to change the devices
+    """
+    endpoint = uow.registry.of_model(Device)
+    rows = listing.rows(uow, endpoint, devices, "change", locked=True)
+    moved = [key for key in devices if key not in rows or rows[key]["device_type_id"] != device_type]
+    if not moved:
+        return
+    try:
+        bodies = [{"id": str(key), "device_type": str(device_type)} for key in moved]
+        save.update(uow, endpoint, bodies, partial=True, listed=True)
+    except Invalid as error:
+        texts = [(key, error_text(item)) for key, item in zip(moved, error.object_errors or (), strict=False) if item]
+        names = type_application.displays(uow, [key for key, _ in texts])
+        messages = [f"{names.get(key, key)}: {text}" for key, text in texts[:MOST_NAMED]]
+        raise Invalid.field(DEVICES, *(messages or [error_text(error.body)])) from error
 
 
 def plan_for(

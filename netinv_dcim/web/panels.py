@@ -16,7 +16,7 @@ from netinv_dcim.cabling.paths import CABLE, End
 from netinv_dcim.rack_position import mounted
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name
 from netinv_dcim.rack_views.svg import RackFrame, UnitSize, area
-from netinv_dcim.web import rack_elevations, trace_pages, type_differences
+from netinv_dcim.web import rack_elevations, trace_pages, type_differences, type_moves
 from netinv_dcim.web.connect import page as connecting
 from netinv_dcim.web.connect.ports import address_of
 from netinv_dcim.web.ports import actions as port_actions
@@ -189,7 +189,7 @@ CABLING = Action(
     icon="link",
 )
 ACTIONS: Mapping[str, Sequence[Action]] = {
-    "dcim.device": [CABLING],
+    "dcim.device": [type_moves.ACTION, CABLING],
     CABLE: [
         _of_cable(recabling.MOVE, "object", "Move an end", "arrows-right-left"),
         _of_cable(recabling.INSERT, "object", "Insert a panel", "square-3-stack-3d"),

@@ -121,9 +121,16 @@ def _apply(
             type_application.apply(uow, plan)
     except RequestError as error:
         return _messages(error)
-    following = object_path(uow.registry.of_model(Device), devices[0]) if devices else object_path(endpoint, key)
+    following = _origin(endpoint, key, devices)
     text = "1 component was written." if count == 1 else f"{count:,} components were written."
     return notices.add(request, see_other(following), notices.Notice(text, undo=str(uow.request_id)))
+
+
+def _origin(endpoint: Endpoint, key: Any, devices: Sequence[str] | None) -> str:
+    """The page that a plan begins at: that of its one device, or of the device type."""
+    if devices and len(devices) == 1:
+        return object_path(endpoint.registry.of_model(Device), devices[0])
+    return object_path(endpoint, key)
 
 
 def _run(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
@@ -269,9 +276,10 @@ def _shown(
         "written": written(plan),
         "digest": digest_of(plan),
         "for_all": given.get(CHOICE, ""),
-        "for_device": names.get(plan.rows[0].device) if devices and plan.rows else None,
+        "for_device": names.get(plan.rows[0].device) if devices and len(devices) == 1 and plan.rows else None,
+        "named": len(devices or ()),
         "apply_path": f"{object_path(endpoint, key)}apply/",
-        "cancel": object_path(registry.of_model(Device), devices[0]) if devices else object_path(endpoint, key),
+        "cancel": _origin(endpoint, key, devices),
     }
 
 

@@ -211,6 +211,43 @@ def test_the_last_choice_about_a_component_counts(api: Api, hardware: Hardware) 
     assert told(api, two) == [] and len(told(api, one)) == len(KINDS)
 
 
+def test_devices_are_moved_to_another_type_and_made_like_it_at_once(api: Api, hardware: Hardware) -> None:
+    """Components of equal name stay, with their ids; others are removed, those in use kept."""
+    old, new = hardware.type("1", "2"), hardware.type("1", "3")
+    devices = hardware.devices(old, 2)
+    before = hardware.components("interfaces", devices[0])
+    end = {"assigned_object_type": "dcim.interface", "assigned_object_id": before["2"]["id"]}
+    api.post("/api/ipam/ip-addresses/", {"address": "198.18.40.1/24", "status": "active", **end})
+    body = {"devices": devices, "move": True}
+    path = f"{TYPES}{new}/apply/"
+    assert api.post(path, {"devices": devices}, status=400)["devices"][0].startswith("No device of this type")
+    dry = api.post(path, body, query={"dry_run": "true"}, status=200)["result"]["counts"]
+    assert api.get(f"{DEVICES}{devices[0]}/")["device_type"]["id"] == old
+    answer = api.post(path, body, status=200)
+    assert answer["counts"] == dry and dry["add"] == 2 * len(KINDS)
+    after = hardware.components("interfaces", devices[0])
+    assert {name: after[name]["id"] for name in ("1", "2")} == {name: before[name]["id"] for name in ("1", "2")}
+    assert set(after) == {"1", "2", "3"} and set(hardware.components("interfaces", devices[1])) == {"1", "3"}
+    assert {api.get(f"{DEVICES}{device}/")["device_type"]["id"] for device in devices} == {new}
+    change = api.get("/api/extras/object-changes/", {"request_id": answer["request_id"], "limit": 1})["results"][0]
+    api.post(f"/api/extras/object-changes/{change['id']}/revert/?request=true", {}, status=200)
+    assert set(hardware.components("interfaces", devices[1])) == {"1", "2"}
+    assert {api.get(f"{DEVICES}{device}/")["device_type"]["id"] for device in devices} == {old}
+
+
+def test_a_move_that_a_rule_refuses_names_the_device(api: Api, hardware: Hardware, make_user: Any) -> None:
+    old, new = hardware.type("1"), hardware.type("1")
+    (device,) = hardware.devices(old, 1)
+    api.patch(f"{TYPES}{new}/", {"u_height": 2})
+    rack = api.post("/api/dcim/racks/", {"name": hardware.unique(), "site": hardware.place["site"], "status": "active"})
+    shown = api.patch(f"{DEVICES}{device}/", {"rack": rack["id"], "position": 42, "face": "front"})
+    body = {"devices": [device], "move": True}
+    (told,) = api.post(f"{TYPES}{new}/apply/", body, status=400)["devices"]
+    assert told.startswith(f"{shown['display']}: ")
+    reader = make_user(("view", "dcim.devicetype"), ("view", "dcim.device")).api
+    reader.post(f"{TYPES}{new}/apply/", body, status=403)
+
+
 def test_an_application_is_undone_as_one_request(api: Api, hardware: Hardware) -> None:
     type_ = hardware.type("1")
     device = hardware.device(type_)
@@ -242,6 +279,9 @@ BAD: list[tuple[Any, str, str]] = [
     ({"choices": [{"action": "keep", "new_name": "2"}]}, "new_name", "It belongs to the action rename."),
     ({"choices": [{"action": "rename", "kind": "dcim.interface"}]}, "new_name", "This field is required."),
     ({"choices": [{"action": "keep", "names": "1"}]}, "names", "Unknown member."),
+    ({"move": True}, "devices", "This field is required."),
+    ({"move": True, "devices": ["x"]}, "devices", "“x” is not a valid UUID."),
+    ({"move": "yes", "devices": []}, "move", "Must be a valid boolean."),
     ([], "non_field_errors", "Expected a dictionary"),
 ]
 

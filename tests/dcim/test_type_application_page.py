@@ -63,6 +63,25 @@ def test_a_renamed_template_is_proposed_as_the_new_name(browser: Browser, api: A
     assert all(len(told(api, device)) == 3 for device in devices)
 
 
+def test_selected_devices_are_moved_to_another_type(browser: Browser, api: Api, hardware: Hardware) -> None:
+    """The page asks for the type; it leads to the plan of that type for these devices."""
+    old, new = hardware.type("1"), hardware.type("1")
+    api.post("/api/dcim/interface-templates/", {"device_type": new, "name": "2", "type": "1000base-t"})
+    devices = hardware.devices(old, 2)
+    path = "/dcim/devices/move-to-type/"
+    assert path in str(browser.get("/dcim/devices/", {"id": devices[0]}).html.select("#selection button"))
+    page = browser.post(path, {"pk": devices}, status=200)
+    assert "Move 2 devices to another type" in page.words
+    assert "This field is required." in page.form().submit("_step", value="apply", status=422).text
+    form = page.form()
+    form["device_type"] = new
+    answer = form.submit("_step", value="apply").follow()
+    assert "2 devices have another type now." in answer.words and "Apply to 2 devices" in answer.words
+    assert outcomes(answer)["Interface", "2"] == "added"
+    answer.form().submit("_step", value="apply")
+    assert [told(api, device) for device in devices] == [[], []]
+
+
 def test_choices_are_shown_before_they_are_applied(browser: Browser, api: Api, hardware: Hardware) -> None:
     """For one component, and for all; the choice for one counts more."""
     type_, (device,) = with_changed_interfaces(api, hardware, 1)
