@@ -123,8 +123,8 @@ def _is_moving(body: Mapping[str, Any]) -> bool:
     return moving
 
 
-def move(uow: UnitOfWork, device_type: Any, devices: Sequence[Any]) -> None:
-    """Makes devices of other types devices of this one. Their components stay as they are.
+def move(uow: UnitOfWork, device_type: Any, devices: Sequence[Any]) -> int:
+    """Makes devices of other types devices of this one; returns their number. Their components stay as they are.
 
     :raises Invalid: naming the devices that are refused
     :raises Denied: without permission to change the devices
@@ -133,7 +133,7 @@ def move(uow: UnitOfWork, device_type: Any, devices: Sequence[Any]) -> None:
     rows = listing.rows(uow, endpoint, devices, "change", locked=True)
     moved = [key for key in devices if key not in rows or rows[key]["device_type_id"] != device_type]
     if not moved:
-        return
+        return 0
     try:
         bodies = [{"id": str(key), "device_type": str(device_type)} for key in moved]
         save.update(uow, endpoint, bodies, partial=True, listed=True)
@@ -142,6 +142,7 @@ def move(uow: UnitOfWork, device_type: Any, devices: Sequence[Any]) -> None:
         names = type_application.displays(uow, [key for key, _ in texts])
         messages = [f"{names.get(key, key)}: {text}" for key, text in texts[:MOST_NAMED]]
         raise Invalid.field(DEVICES, *(messages or [error_text(error.body)])) from error
+    return len(moved)
 
 
 def plan_for(

@@ -58,16 +58,19 @@ def _moved(request: Request, endpoint: Endpoint, selection: Selection, control: 
     try:
         with uow.savepoint():
             key = pickers.chosen(uow, control, "model")
-            move(uow, key, selection.keys)
+            moved = move(uow, key, selection.keys)
     except RequestError as error:
         messages = error.body.values() if isinstance(error, Invalid) and isinstance(error.body, dict) else [error.body]
         control.errors = [readable(message) for message in messages]
         return None
-    count = len(selection.keys)
-    text = f"{count:,} devices have" if count > 1 else "1 device has"
-    devices = [(DEVICE, str(key)) for key in selection.keys] if count <= MOST_NAMED else []
+    devices = [(DEVICE, str(key)) for key in selection.keys] if len(selection.keys) <= MOST_NAMED else []
     of_devices = f"?{urlencode(devices)}" if devices else ""
     plan = f"{object_path(endpoint.registry.of_model(DeviceType), key)}apply/{of_devices}"
+    if not moved:
+        return notices.add(
+            request, see_other(plan), notices.Notice("The devices have had this type before.", "warning")
+        )
+    text = f"{moved:,} devices have" if moved > 1 else "1 device has"
     notice = notices.Notice(f"{text} another type now. This is where they differ from it.", undo=str(uow.request_id))
     return notices.add(request, see_other(plan), notice)
 

@@ -78,6 +78,9 @@ def test_selected_devices_are_moved_to_another_type(browser: Browser, api: Api, 
     answer = form.submit("_step", value="apply").follow()
     assert "2 devices have another type now." in answer.words and "Apply to 2 devices" in answer.words
     assert outcomes(answer)["Interface", "2"] == "added"
+    again = browser.post(path, {"pk": devices}, status=200).form()
+    again["device_type"] = new
+    assert "The devices have had this type before." in again.submit("_step", value="apply").follow().words
     answer.form().submit("_step", value="apply")
     assert [told(api, device) for device in devices] == [[], []]
 
