@@ -321,6 +321,7 @@ class UnitState(Protocol):
     writing: bool
     managed: bool
     importing: bool
+    restoring: bool
     is_system: bool
     aside: Aside | None
     executed: list[tuple[Any, Any, Sequence[Any]]] | None

@@ -90,6 +90,7 @@ class UnitOfWork:
     * ``base``: absolute URL of the service, without a trailing slash;
     * ``managed``: a transaction manager commits the session;
     * ``importing``: objects are written as they are elsewhere, so none are created along with them;
+    * ``restoring``: deleted objects are written as they were, so none are created along with them;
     * ``is_system``: the service itself acts on behalf of the user;
     * ``author``: the user on whose behalf the unit has more permissions than they have; ``None`` where it has theirs;
     * ``guard_state``: what guards of changes keep (:mod:`netinv_core.changelog.guards`), by names of their own;
@@ -116,6 +117,7 @@ class UnitOfWork:
     writing: bool = False
     managed: bool = False
     importing: bool = False
+    restoring: bool = False
     is_system: bool = False
     author: Identity | None = None
     guard_state: dict[Any, Any] = dataclasses.field(default_factory=dict)
@@ -361,11 +363,11 @@ class UnitOfWork:
         system.identity, system.is_system = dataclasses.replace(self.identity, superuser=True, can_write=True), True
         return system
 
-    def as_import(self) -> Self:
-        """A copy for objects that are written as they were elsewhere or before: none are created along with them."""
-        importing = copy.copy(self)
-        importing.importing = True
-        return importing
+    def as_restoration(self) -> Self:
+        """A copy for deleted objects that are written as they were: none are created along with them."""
+        restoring = copy.copy(self)
+        restoring.restoring = True
+        return restoring
 
     def without_lookups(self) -> Self:
         """A copy for building conditions without SELECTs for names: these become subqueries

@@ -195,11 +195,13 @@ def actions_and_constraints_have_a_form(uow: UnitOfWork, drafts: Sequence[Draft]
 
 @permissions.rule
 def actions_are_known(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects actions that nothing asks for. Those that a permission has already, and those of imports, stay."""
-    known = set() if uow.importing else uow.registry.permitted_actions
+    """Rejects actions that nothing asks for. Those that a permission has or had, and those of imports, stay."""
+    if uow.importing or uow.restoring:
+        return
+    known = uow.registry.permitted_actions
     for draft in drafts:
         former = draft.before.get("actions") or ()
-        if uow.importing or draft.errors or not draft.changed("actions"):
+        if draft.errors or not draft.changed("actions"):
             continue
         unknown = [action for action in draft["actions"] if action not in known and action not in former]
         if unknown:

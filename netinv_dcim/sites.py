@@ -62,8 +62,8 @@ class Site(Primary):
         Chars(63), default=None, kind="opaque", parse=zone_name, suggestions=tuple(TIME_ZONES.labels)
     )
     description: Mapped[Description]
-    physical_address: Mapped[str] = text(200)
-    shipping_address: Mapped[str] = text(200)
+    physical_address: Mapped[str] = text(200, multiline=True)
+    shipping_address: Mapped[str] = text(200, multiline=True)
     latitude: Mapped[decimal.Decimal | None] = decimal_number(8, 6, "GPS coordinate (latitude)")
     longitude: Mapped[decimal.Decimal | None] = decimal_number(9, 6, "GPS coordinate (longitude)")
     contact_name: Mapped[str] = text(50)

@@ -86,6 +86,7 @@ class IPAddress(networks.HostColumns, Primary):
         255,
         "Hostname or FQDN (not case-sensitive)",
         label="DNS Name",
+        lowered=True,  # RFC 4343
         pattern=r"^[0-9A-Za-z._-]+\Z",
         pattern_error="Only alphanumeric characters, hyphens, periods, and underscores are allowed in DNS names",
     )
@@ -287,14 +288,6 @@ generic_cascade = GenericCascade(
 )
 
 ip_addresses.prepare(networks.fill_packed_columns("address"))
-
-
-@ip_addresses.prepare
-def lower_dns_names(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Lowers the case of DNS names, which are not case-sensitive (RFC 4343)."""
-    for draft in drafts:
-        if draft.changed("dns_name"):
-            draft["dns_name"] = draft["dns_name"].lower()
 
 
 ip_addresses.rule(networks.reject_zero_prefix("address", "IP address"))

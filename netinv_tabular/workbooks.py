@@ -14,6 +14,7 @@ from typing import Any
 
 from netinv_core.errors import BadRequest, TooLarge
 from netinv_core.storage import zip_files
+from netinv_core.tabular import cells
 from netinv_tabular import workbook_parts
 from netinv_tabular.delimited import MAX_COLUMNS, DelimitedRows, Table
 
@@ -158,9 +159,14 @@ def _header(sheet: Any, names: Iterable[str]) -> list[Any]:
 
 
 def _cell(sheet: Any, text: str, *, numbers: bool = True) -> Any:
-    """A cell with a number, or with a text as it is, also where it begins like a formula."""
+    """A cell with a number, or with a text as it is, also where it begins like a formula.
+
+    An apostrophe stands before a text that would lose its own, or a blank before it, when it is read.
+    """
     from openpyxl.cell import WriteOnlyCell
 
+    if text.startswith("'") or text != text.strip():
+        text = cells.escape_formula(text)
     if numbers and len(text) <= MAX_DIGITS and _NUMBER.fullmatch(text) and text != "-0":
         return WriteOnlyCell(sheet, float(text) if "." in text else int(text))
     cell = WriteOnlyCell(sheet)

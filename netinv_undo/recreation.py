@@ -121,7 +121,11 @@ class Recreation:
         _clear_missing_targets(self._uow, endpoint, preserved)
         try:
             save.create(
-                self._uow.as_import(), endpoint, bodies, ids=[change.key for change in changes], preserved=preserved
+                self._uow.as_restoration(),
+                endpoint,
+                bodies,
+                ids=[change.key for change in changes],
+                preserved=preserved,
             )
         except RequestError as error:
             if isinstance(error, Denied):

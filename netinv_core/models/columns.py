@@ -84,6 +84,8 @@ class ColumnInfo:
       (:mod:`netinv_undo`). Without it, the column of a restored object is computed anew.
     * ``unit``: unit of a number, which pages write behind it.
     * ``suggestions``: texts that forms propose; others are valid too, or ``parse`` rejects them.
+    * ``lowered``: texts are stored in lower case, as their case says nothing;
+    * ``multiline``: texts usually have several lines, which forms show as such;
     * ``encrypted``: the value is encrypted with ``netinv.secret`` (:mod:`netinv_core.auth.stored_secrets` finds it).
     * ``initial``: names of the target's rows that a migrated database has for this reference.
     * ``member_names``: names that members of a JSON object have in constraints (:mod:`netinv_core.read.documents`).
@@ -126,6 +128,8 @@ class ColumnInfo:
     restored: bool = False
     unit: str = ""
     suggestions: tuple[str, ...] = ()
+    lowered: bool = False
+    multiline: bool = False
     encrypted: bool = False
     initial: tuple[str, ...] = ()
     member_names: tuple[str, ...] = ()

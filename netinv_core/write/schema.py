@@ -327,7 +327,13 @@ def node(name: str, python_type: type, info: ColumnInfo, *, length: int | None, 
         kind = _TEXTS.get(info.kind, TextNode)(info.blank)
         rules = _text_rules(info, length)
     validator = colander.All(*rules) if rules else None
-    return colander.SchemaNode(kind, name=name, validator=_skipping_blank(validator) if rules else None)
+    skipping = _skipping_blank(validator) if rules else None
+    return colander.SchemaNode(kind, name=name, validator=skipping, preparer=_lowered if info.lowered else None)
+
+
+def _lowered(value: Any) -> Any:
+    """A text in lower case; null and what is missing as it is."""
+    return value.lower() if isinstance(value, str) else value
 
 
 def _skipping_blank(validator: Any) -> Any:

@@ -21,9 +21,9 @@ from netinv_dcim.devices import devices
 
 
 def instantiate_components(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """After new devices are saved: creates their components. An import does not: its data contains the components."""
+    """After new devices are saved: creates their components. Imports and undos do not: they have the components."""
     new = [draft for draft in drafts if draft.new]
-    if uow.importing or not new:
+    if uow.importing or uow.restoring or not new:
         return
     templates = template_rows(uow, {draft["device_type_id"] for draft in new})
     service = uow.as_system()

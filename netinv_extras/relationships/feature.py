@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from netinv_core.app import Feature
@@ -12,6 +12,7 @@ from netinv_core.presentation import MenuSection
 from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, Rule, UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.relationships import associations, field, filters, models, required, validation
+from netinv_undo.net_changes import NetChange
 
 feature = Feature(
     "relationships",
@@ -46,6 +47,12 @@ def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, 
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
     """Validation of associations that are written with an object."""
     return [validation.rule(endpoint)] if models.NAME in endpoint.fields else []
+
+
+@hookimpl
+def netinv_reverted(uow: UnitOfWork, changes: Sequence[NetChange]) -> None:
+    """Refuses to restore objects without what is required of them."""
+    required.restored_objects_have_theirs(uow, changes)
 
 
 @hookimpl

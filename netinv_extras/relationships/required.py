@@ -11,19 +11,46 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.changelog.models import DELETE
 from netinv_core.models.base import table_of
 from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import names_of, refusal, sentence
 from netinv_extras.relationships.associations import RelationshipAssociation, relationship_associations
 from netinv_extras.relationships.models import DESTINATION, NAME, SOURCE, matching
 from netinv_extras.relationships.sides import RelationshipSide, sides_of
+from netinv_undo.net_changes import NetChange
+from netinv_undo.obstacles import by_endpoint
+from netinv_undo.refusals import Refusals
 
 RELATIONSHIP = "extras.relationship"
 
 
 def required_sides(uow: UnitOfWork, label: str) -> list[RelationshipSide]:
-    """Returns the sides that the objects of a type must have; none for imports and the service itself."""
-    return [] if uow.is_system or uow.importing else [side for side in sides_of(uow, label) if side.required]
+    """Returns the sides that the objects of a type must have; none for imports and the service itself, nor for objects
+    that are restored before their associations (:func:`restored_objects_have_theirs` looks at them afterwards).
+    """
+    if uow.is_system or uow.importing or uow.restoring:
+        return []
+    return [side for side in sides_of(uow, label) if side.required]
+
+
+def restored_objects_have_theirs(uow: UnitOfWork, changes: Sequence[NetChange]) -> None:
+    """Refuses to restore deleted objects that lack what is required of them by now.
+
+    :raises RevertRefused: naming the objects
+    """
+    refusals = Refusals()
+    restored = {(change.endpoint.label, change.key): change for change in changes if change.action == DELETE}
+    for endpoint, group in by_endpoint(restored.values()).items():
+        keys = [change.key for change in group]
+        ends = [
+            (side.relationship_id, side.end, endpoint.label, key)
+            for side in required_sides(uow, endpoint.label)
+            for key in keys
+        ]
+        for (_, _, label, key), reason in in_need(uow, ends).items():
+            refusals.add(restored[label, key], NAME, reason)
+    refusals.raise_any()
 
 
 def check_before_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft], associated: Any) -> None:

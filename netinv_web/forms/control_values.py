@@ -15,7 +15,7 @@ from netinv_core.http.serialization import dumps
 from netinv_core.storage.files import Upload
 from netinv_core.types import Endpoint
 from netinv_outgoing.urls import path_of
-from netinv_web.forms.controls import Control
+from netinv_web.forms.controls import Control, with_newlines
 
 MAX_RANGE = 10_000  # numbers that ranges of a list stand for
 ABSENT: Any = object()  # a member that a representation or a form does not have
@@ -86,7 +86,7 @@ def _text(control: Control, item: Any) -> str:
         return _text(control, datetime.datetime.fromisoformat(item))
     if control.kind == "color" and item:
         return f"#{item}"
-    return str(item).replace("\r\n", "\n")
+    return with_newlines(str(item))
 
 
 def pretty_json(value: Any) -> str:

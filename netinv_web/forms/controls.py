@@ -113,13 +113,18 @@ class Control:
         self.path = self.path or tuple(self.name.split("."))
 
     @property
+    def has_lines(self) -> bool:
+        """True for a text of several lines, whose breaks an input of one line would lose (HTML, 4.10.5.1.2)."""
+        return self.kind in ("text", "list") and "\n" in self.value
+
+    @property
     def value(self) -> str:
         """The text that it holds."""
         return self.values[-1] if self.values else ""
 
     def texts_in(self, members: Members) -> list[str]:
         """The texts that a form sent for it."""
-        return [text.replace("\r\n", "\n") for text in members.get(self.name, ()) if isinstance(text, str) and text]
+        return [with_newlines(text) for text in members.get(self.name, ()) if isinstance(text, str) and text]
 
     def parameters_of(self, key: str) -> Mapping[str, str]:
         """Its query parameters for the object with an id; without those about the object for a new one."""
@@ -130,6 +135,11 @@ class Control:
     def source(self) -> str:
         """The path of the list that a picker searches."""
         return "" if self.target is None else page_path(self.target)
+
+
+def with_newlines(text: str) -> str:
+    """A text whose lines end in LF: browsers send CRLF for each break in a text area."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 # Returns the controls of a field, without values: one, several for a field with members, ``None`` for a field that
@@ -184,6 +194,8 @@ def _scalar(field: fields.Value) -> Control:
     if python_type is str and not field.length and info.parse is None:
         markdown = field.name in MARKDOWN_NAMES
         return _base(field, "textarea", attributes={"data-markdown": ""} if markdown else {})
+    if info.multiline:
+        return _base(field, "textarea", attributes=attributes, lines=3)
     if info.kind == "slug":
         attributes |= {"data-slug-of": info.slug_of or "", "data-slug-joint": info.slug_joint}
     return _base(field, attributes=attributes, suggestions=info.suggestions, unit=info.unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+import itertools
 import re
 from typing import Any
 
@@ -21,6 +22,7 @@ FORM = re.compile(r"<form\b[^>]*>.*?</form>", re.DOTALL)
 FORM_TAG = re.compile(r"<form\b([^>]*)>")
 ACTION, NAME = re.compile(r'\saction="([^"]*)"'), re.compile(r'\sname="([^"]*)"')
 NOTICE = re.compile(r"\sdata-notice>.*?</div>", re.DOTALL)
+BREAK = re.compile(r"\r\n?|\n")
 USED_ICON = re.compile(r'<use href="([^"]*)"')
 
 
@@ -54,13 +56,25 @@ class BrowserPage(webtest.TestResponse):
         assert texts, f"{self.request.path} has no form for {action}"
         text = max(texts, key=lambda text: len(set(NAME.findall(text))))
         if text not in self._parsed:
-            self._parsed[text] = webtest.Form(self, text, self.parser_features)
+            self._parsed[text] = _as_browsers_hold(webtest.Form(self, text, self.parser_features))
         return self._parsed[text]
 
     @functools.cached_property
     def _parsed(self) -> dict[str, webtest.Form]:
         """The forms that were asked for, by their sources."""
         return {}
+
+
+def _as_browsers_hold(form: webtest.Form) -> webtest.Form:
+    """A form whose texts are what browsers make of them: inputs have no line breaks (HTML, 4.10.5.1.2), text areas CRLF
+    when they are sent (4.10.11).
+    """
+    for field in itertools.chain.from_iterable(form.fields.values()):
+        if field.tag == "textarea":
+            field._value = BREAK.sub("\r\n", field.value or "")
+        elif isinstance(field, webtest.forms.Text) and not isinstance(field, webtest.forms.Hidden) and field.value:
+            field._value = BREAK.sub("", field.value)
+    return form
 
 
 def actions_of(text: str) -> list[str]:

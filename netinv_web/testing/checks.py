@@ -306,8 +306,12 @@ def a_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
 
 @page_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded)
 def a_filled_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
-    """The same for an object with a value in every field that its rules let change alone; and for it in the grid."""
+    """The same for an object with a value in every field that its rules let change alone, texts of several lines where
+    they are taken; and for it in the grid.
+    """
     item = Case(case.service, case.endpoint.label).filled()
+    texts, _ = hostile_values.targets_of(case.endpoint)
+    hostile_values.store(case.service.api, f"{case.endpoint.path}{item['id']}/", dict.fromkeys(texts, "1\n2\r3\r\n4"))
     before = _number_of_changes(case, item)
     case.browser.get(f"{case.at(item)}edit/").form().submit()
     assert _number_of_changes(case, item) == before

@@ -80,6 +80,21 @@ def test_an_error_names_the_row_of_the_sheet_and_the_cell(browser: Browser, word
     assert row.th.get_text() == "3" and "no slug!" in row.select_one("td.invalid").get_text()
 
 
+@pytest.mark.parametrize("text", ["'=1", "''=1", "'-1", "'=", "'@x", "'\tx", "'x", "'", "\tx", "\t", "\r", "=1", "x"])
+def test_a_text_that_a_workbook_exports_is_imported_unchanged(api: Api, word: str, text: str) -> None:
+    """In a field, and in a custom field, which may begin with a blank."""
+    field = f"cf_{word}".lower().replace("-", "_")
+    body = {"name": field, "slug": field, "label": field, "type": "text", "content_types": ["tenancy.tenant"]}
+    defined = api.post("/api/extras/custom-fields/", body)
+    made = api.post(TENANTS, {"name": word, "slug": word, "description": text, "custom_fields": {field: text}})
+    content = api.send("GET", TENANTS, query={"slug": word, "format": "xlsx"}).body
+    api.send("PATCH", TENANTS, content, headers={"Content-Type": XLSX}, status=200)
+    found = api.get(made["url"])
+    assert (found["description"], found["custom_fields"]) == (made["description"], made["custom_fields"])
+    assert api.get("/api/extras/object-changes/", {"changed_object_id": made["id"]})["count"] == 1
+    api.delete(defined["url"])
+
+
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1a", "@SUM(A1)", "=cmd|'/C calc'!A0"])
 def test_what_begins_like_a_formula_is_exported_as_text_and_imported_unchanged(
     browser: Browser, api: Api, word: str, text: str

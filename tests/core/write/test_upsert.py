@@ -84,6 +84,17 @@ def test_lists_custom_fields_and_addresses_are_compared(api: Api, unique: Unique
     assert changed["status"] == "updated" and [tag["slug"] for tag in changed["object"]["tags"]] == [tags[1]["slug"]]
 
 
+def test_a_key_is_compared_as_it_is_stored(api: Api, unique: Unique) -> None:
+    """DNS names in any case (RFC 4343)."""
+    vrf = api.post("/api/ipam/vrfs/", {"name": unique(), "enforce_unique": False})["id"]
+    body = {"address": "10.77.0.1/24", "vrf": vrf, "status": "active", "dns_name": f"Web.{unique().upper()}.Example"}
+    path = "/api/ipam/ip-addresses/"
+    assert statuses(upsert(api, path, "dns_name,vrf", [body])) == ["created"]
+    assert statuses(upsert(api, path, "dns_name,vrf", [body])) == ["unchanged"]
+    (made,) = api.get(path, {"vrf_id": vrf})["results"]
+    assert made["dns_name"] == body["dns_name"].lower()
+
+
 @pytest.mark.parametrize("names", ["", "nothing", "tags", "id", "name,slug,group,description,comments,a,b,c,d"])
 def test_fields_that_cannot_identify_are_refused(api: Api, unique: Unique, names: str) -> None:
     assert list(upsert(api, TENANTS, names, [{"name": unique()}], status=400)) == ["match"]
