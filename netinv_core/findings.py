@@ -14,8 +14,8 @@ MIN_FREE = 256 * 2**20  # bytes of a file system
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One finding: ``check`` is the name of what was checked, ``level`` one of :data:`OK`, :data:`WARNING` and
-    :data:`PROBLEM`, ``message`` a sentence, ``remedy`` what to do about it.
+    """One finding: ``check`` is the name of what was checked, ``level`` one of ``"ok"``, ``"warning"`` and
+    ``"problem"``, ``message`` a sentence, ``remedy`` what to do about it.
     """
 
     check: str

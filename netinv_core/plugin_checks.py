@@ -70,8 +70,8 @@ def check(registry: Registry) -> None:
 def _check_app(registry: Registry, app: App) -> None:
     """Checks the distribution, the migrations and the needed features of a plugin.
 
-    :raises DeclarationError: for a distribution that is not installed, migrations that cannot be read, or a feature
-        that no package has
+    :raises DeclarationError: for a distribution that is not installed, migrations that cannot be read, a feature that
+        no package has, or a default that the setting cannot have
     """
     if app.distribution:
         try:
@@ -84,9 +84,24 @@ def _check_app(registry: Registry, app: App) -> None:
     features = {name for other in registry.apps.values() for name in other.modules()} | registry.disabled
     for name, needed in needs(app):
         if needed not in features and not lacks_packages(registry):
-            raise DeclarationError(
-                f"{name} needs the feature {needed}, which no package has; {advice(needed, sorted(features))}"
-            )
+            hint = advice(needed, sorted(features))
+            if needed.rpartition(".")[2] in registry.apps:
+                hint = "needs= names features, such as extras.jobs, not applications"
+            raise DeclarationError(f"{name} needs the feature {needed}, which no package has; {hint}")
+    for name, (read, default) in app.every_setting().items():
+        if isinstance(default, str):
+            _check_default(f"the default of the setting {name} of {app.name}", read, default)
+
+
+def _check_default(declared: str, read: Callable[[str], Any], default: str) -> None:
+    """Checks a default that is a text: the reader of the setting makes a text of it.
+
+    :raises DeclarationError: for another one
+    """
+    with named(declared):
+        value = read(default)
+    if not isinstance(value, str):
+        raise DeclarationError(f"{declared} is the text {default!r}; expected a value such as {value!r}")
 
 
 class named:

@@ -225,16 +225,23 @@ class Registry:
             except RequestError:
                 raise
             except (Exception, SystemExit) as error:
-                if not self.is_plugin(package):
-                    raise
-                if isinstance(error, sa.exc.SQLAlchemyError):
-                    if is_away(error) or is_busy(error) or arguments["uow"].writing:
-                        raise
-                    arguments["uow"].release()  # a failed statement ends the transaction of PostgreSQL
-                self.faults.note(self, package, error)
-                log.exception("%s of the package %s failed; its part is left out", hook, package)
+                self.leave_out(package, error, hook, arguments.get("uow"))
             else:
                 yield from found
+
+    def leave_out(self, package: str, error: BaseException, what: str, uow: types.UnitOfWork | None) -> None:
+        """Counts and logs the failure of a part of a plugin, which is left out.
+
+        :raises BaseException: the error, of a built-in application, and of a database that is away, busy or written to
+        """
+        if not self.is_plugin(package):
+            raise error
+        if isinstance(error, sa.exc.SQLAlchemyError):
+            if uow is None or is_away(error) or is_busy(error) or uow.writing:
+                raise error
+            uow.release()  # a failed statement ends the transaction of PostgreSQL
+        self.faults.note(self, package, error)
+        log.error("%s of the package %s failed; its part is left out", what, package, exc_info=error)
 
     def results(self, hook: str, read: Callable[[Any], Any], **arguments: Any) -> Iterator[Any]:
         """Calls a hook while the service runs; yields what ``read`` makes of each result.

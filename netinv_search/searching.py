@@ -27,6 +27,7 @@ from netinv_core.read import listing, pages, words
 from netinv_core.read.plan import fetch_together
 from netinv_core.read.plans import plan_of
 from netinv_core.read.recognisers import Match, SearchProvider
+from netinv_core.read.shared_selects import OwnedSelect, rows_of_all
 from netinv_core.registry_cache import cached_in_registry
 from netinv_search import parts, stages
 from netinv_search.stages import name_of
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry, UnitOfWork
 
 log = logging.getLogger(__name__)
+NOT_INSTALLED = "the recogniser %s of the package %s names %r, which is not installed"
 MAX_TEXT_LENGTH = 200
 MAX_LIMIT = 50
 _IN = re.compile(r"in:(\S+)\s*(.*)", re.S)
@@ -57,6 +59,7 @@ class _Query:
     exact: bool = False
     is_indexed: bool = False
     words: str = ""
+    package: str = ""
 
 
 @cached_in_registry
@@ -101,15 +104,15 @@ def _recognised(uow: UnitOfWork, text: str) -> Iterator[_Query]:
             matches = list(provider.recognise(uow, text))
         except (sa.exc.SQLAlchemyError, RequestError):
             raise
-        except Exception:
-            if not uow.registry.is_plugin(package):
-                raise
-            log.exception("the recogniser %s of the package %s failed; its part is left out", provider.name, package)
+        except Exception as error:
+            uow.registry.leave_out(package, error, f"the recogniser {provider.name}", uow)
             continue
         for match in matches:
             endpoint = uow.registry.get(match.label)
             if endpoint is not None:
-                yield _Query(match, endpoint, provider.name, exact=not match.fallback)
+                yield _Query(match, endpoint, provider.name, exact=not match.fallback, package=package)
+            elif uow.registry.is_plugin(package):
+                log.warning(NOT_INSTALLED, provider.name, package, match.label)
 
 
 def _with_id(uow: UnitOfWork, text: str) -> list[_Query]:
@@ -212,7 +215,7 @@ def _always(condition: Any) -> Callable[[Any], Any]:
 
 def _selected(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[_Query]:
     """Returns the queries that have objects, with their rows; one UNION ALL, none without viewable resources."""
-    parts = []
+    parts: list[OwnedSelect] = []
     for number, query in enumerate(queries):
         table = query.endpoint.table if query.table is None else query.table
         try:
@@ -222,7 +225,12 @@ def _selected(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[_Q
                 allowed = permissions.scope(uow, query.endpoint, "view", table)
         except Denied:
             continue
-        conditions = [query.match.condition(table)] if allowed is None else [query.match.condition(table), allowed]
+        try:
+            condition = sa.and_(sa.true(), query.match.condition(table))
+        except Exception as error:
+            uow.registry.leave_out(query.package, error, f"the recogniser {query.provider}", uow)
+            continue
+        conditions = [condition] if allowed is None else [condition, allowed]
         value = table.c[query.match.field] if query.match.field in table.c else sa.null()
         rows = sa.select(table.c.id.label("id"), sa.cast(value, sa.Text()).label("value")).where(*conditions)
         order = query.match.order(table)
@@ -230,11 +238,10 @@ def _selected(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[_Q
             inner = stages.first_rows(rows, limit + 1).subquery()
         else:
             inner = (rows.order_by(*order) if order else rows).limit(limit + 1).subquery()
-        parts.append(sa.select(sa.literal_column(str(number)).label("part"), inner.c.id, inner.c.value))
-    if not parts:
-        return []
+        number_of_part: Any = sa.literal_column(str(number)).label("part")
+        parts.append((query.package, sa.select(number_of_part, inner.c.id, inner.c.value)))
     with listing.filter_errors_as_400():
-        for part, key, value in uow.execute(sa.union_all(*parts)):
+        for part, key, value in rows_of_all(uow, parts, "a condition of a recogniser"):
             queries[part].rows.append((key, value))
     return [query for query in queries if query.rows]
 

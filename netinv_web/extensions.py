@@ -316,7 +316,34 @@ def _checked(hook: str, item: Any, *item_types: type) -> Any:
     if not isinstance(item, item_types):
         names = " or ".join(item_type.__name__ for item_type in item_types)
         raise TypeError(f"{hook} returns {type(item).__name__} instead of {names}")
+    given: Any = item
+    for field in dataclasses.fields(given):
+        is_valid = _VALID.get(str(field.type))
+        value = getattr(given, field.name)
+        if is_valid is not None and not is_valid(value):
+            kind = type(item).__name__
+            raise TypeError(f"{hook} returns {kind} whose {field.name} is {value!r}; expected {field.type}")
     return item
+
+
+def _are_pairs_of_texts(value: Any) -> bool:
+    """True for a list of pairs of texts."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return False
+    return all(
+        isinstance(pair, tuple | list) and len(pair) == PAIR and all(isinstance(part, str) for part in pair)
+        for pair in value
+    )
+
+
+# Checks of the values of extensions, by their annotations.
+PAIR = 2
+_VALID: Mapping[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "int": lambda value: isinstance(value, int),
+    "bool": lambda value: isinstance(value, bool),
+    "Sequence[tuple[str, str]]": _are_pairs_of_texts,
+}
 
 
 def _of_start(hook: str, item: Any, *item_types: type) -> Any:
@@ -343,14 +370,21 @@ def items_for(
     """The items that packages return from a hook with a request. ``failed`` makes the item of a package that fails,
     from a sentence with the id in the log.
     """
-    items: list[Any] = []
+    return [item for _, item in owned_items_for(request, hook, item_type, failed, **arguments)]
+
+
+def owned_items_for(
+    request: Request, hook: str, item_type: type, failed: Callable[[str], Any], **arguments: Any
+) -> list[tuple[str, Any]]:
+    """:func:`items_for` with the packages of the items."""
+    items: list[tuple[str, Any]] = []
     for package, caller in request.registry.netinv.callers(hook):
         try:
             results = _answers_of(request, package, caller, arguments, flat=True)
-            items += [_checked(hook, item, item_type) for item in results]
+            items += [(package, _checked(hook, item, item_type)) for item in results]
         except (Exception, SystemExit) as error:
             failure = log_failure(request.registry.netinv, "%s failed on %s", hook, request.path, package=package)
-            items.append(failed(_left_out(f"A part of the package {package}", error, failure)))
+            items.append((package, failed(_left_out(f"A part of the package {package}", error, failure))))
     return items
 
 

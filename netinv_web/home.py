@@ -18,16 +18,26 @@ from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.backups import schedule as backups
 from netinv_core.db import revisions
 from netinv_core.labels import description_of, plural_of
+from netinv_core.read.shared_selects import OwnedSelect, rows_of_all
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks import workers
 from netinv_core.types import Endpoint, Registry, UnitOfWork
-from netinv_web.extensions import Attention, CountedAttention, FirstStep, extensions_of, items_for, render_safely
+from netinv_web.extensions import (
+    Attention,
+    CountedAttention,
+    FirstStep,
+    extensions_of,
+    items_for,
+    owned_items_for,
+    render_safely,
+)
 from netinv_web.lists import pinned_views
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import declared_sections, may
 from netinv_web.paths import page_path
 
 SYSTEM = "/system/"  # path of the page with packages that do not start, and pending migrations
+CONDITION = "the condition of an entry under Needs attention"
 FEW_OBJECTS = 10  # of an inventory that has just begun
 
 
@@ -105,29 +115,38 @@ def first_steps(request: Request, counts: list[ResourceCount]) -> list[FirstStep
 
 def attention(request: Request) -> list[Attention]:
     """The entries of all packages; those that count objects take one statement together."""
-    items = items_for(request, "netinv_web_attention", Attention, Attention)
-    counts = _counted(request.uow, [item for item in items if isinstance(item, CountedAttention)])
+    items = owned_items_for(request, "netinv_web_attention", Attention, Attention)
+    counts = _counted(request.uow, [(package, item) for package, item in items if isinstance(item, CountedAttention)])
     shown = []
-    for item in items:
+    for _, item in items:
         if not isinstance(item, CountedAttention):
             shown.append(item)
         elif number := counts.get(id(item)):
-            text = item.one if number == 1 else item.text.format(number)
+            text = item.one if number == 1 else item.text.replace("{:,}", f"{number:,}")
             shown.append(Attention(text, item.path, item.link_text))
     return shown
 
 
-def _counted(uow: UnitOfWork, items: Sequence[CountedAttention]) -> dict[int, int]:
-    """The numbers of objects that the user may view, by ``id(entry)``; one statement, none without entries."""
-    served = [(item, uow.registry.get(item.label)) for item in items]
-    viewed = [(item, endpoint) for item, endpoint in served if endpoint is not None and may(uow, endpoint, "view")]
-    queries: list[Any] = []
-    for number, (item, endpoint) in enumerate(viewed):
+def _counted(uow: UnitOfWork, items: Sequence[tuple[str, CountedAttention]]) -> dict[int, int]:
+    """The numbers of objects that the user may view, by ``id(entry)``, of entries with their packages; one statement,
+    none without entries. The entry of a plugin whose condition fails is left out.
+    """
+    viewed = [
+        (package, item, endpoint)
+        for package, item in items
+        if (endpoint := uow.registry.get(item.label)) is not None and may(uow, endpoint, "view")
+    ]
+    queries: list[OwnedSelect] = []
+    for number, (package, item, endpoint) in enumerate(viewed):
         limits = permissions.visible(uow, endpoint, endpoint.table)
         position: Any = sa.literal_column(str(number))
-        queries.append(sa.select(position, sa.func.count()).select_from(endpoint.table).where(item.condition, *limits))
-    counts = dict(uow.execute(sa.union_all(*queries)).tuples().all()) if queries else {}
-    return {id(item): counts[number] for number, (item, _) in enumerate(viewed)}
+        counted = sa.select(position, sa.func.count()).select_from(endpoint.table)
+        try:
+            queries.append((package, counted.where(item.condition, *limits)))
+        except sa.exc.ArgumentError as error:
+            uow.registry.leave_out(package, error, CONDITION, uow)
+    counts = dict(rows_of_all(uow, queries, CONDITION))
+    return {id(item): counts[number] for number, (_, item, _) in enumerate(viewed) if number in counts}
 
 
 def attention_of_service(request: Request) -> list[Attention]:

@@ -1,5 +1,5 @@
 """Page about the modules of packages that plugins may import besides ``netinv_core``: each public name with its
-signature and the first paragraph of its docstring.
+signature and its docstring.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def page() -> str:
 
 
 def _entry(name: str, value: Any) -> Iterator[str]:
-    """The signature and the first paragraph of a function or class.
+    """The signature and the docstring of a function or class.
 
     :raises LookupError: for one without a docstring
     """
@@ -36,7 +36,5 @@ def _entry(name: str, value: Any) -> Iterator[str]:
     if not text:
         raise LookupError(f"{value.__module__}.{name} has no docstring")
     head = signature(name, value)
-    doc = Doc(text)
-    yield from ("```python", f"class {head}" if inspect.isclass(value) else head, "```", "", doc.first, "")
-    if doc.errors:
-        yield from ("Errors:", "", *(f"- `{error}` {about}" for error, about in doc.errors), "")
+    yield from ("```python", f"class {head}" if inspect.isclass(value) else head, "```", "")
+    yield from Doc(text).lines()

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Engine
 from netinv_admin.commands.cli import cli
 from netinv_core.packages import FILE_PREFIX
 from netinv_testing import Service
+from netinv_web.testing import Browser
 
 PAST_COMMITS = """
 import sqlalchemy as sa
@@ -79,6 +80,46 @@ def netinv_status(uow):
 """
 
 
+MISSHAPEN = """
+import sqlalchemy as sa
+from netinv_core import Match, SearchProvider, hookimpl
+
+BROKEN = sa.text("nowhere_at_all = 1")
+
+def recognise(uow, text):
+    return [
+        Match("dcim.site", "broken", "name", lambda table: BROKEN),
+        Match("dcim.site", "no condition", "name", lambda table: table.c.nowhere_at_all),
+        Match("dcim.nothing", "nothing", "name", lambda table: BROKEN),
+    ]
+
+@hookimpl
+def netinv_search(registry):
+    return [SearchProvider("misshapen", 0, recognise)]
+
+@hookimpl
+def netinv_web_banners(request):
+    from netinv_web.extensions import Banner
+    return [Banner("Mind the gap", links=["/x/"])]
+
+@hookimpl
+def netinv_web_save_buttons(request, endpoint):
+    from netinv_web.extensions import SaveButton
+    return [SaveButton(1)]
+
+@hookimpl
+def netinv_web_attention(request):
+    from netinv_web.extensions import Attention, CountedAttention
+    if request.path == "/search/":
+        return [Attention("x", path=None)]
+    return [
+        CountedAttention("{count:,} gaps", "/x/", label="dcim.site", condition=BROKEN),
+        CountedAttention("{:,} holes", "/x/", label="dcim.site", condition=object()),
+        CountedAttention("{:,} {holes}", "/x/", one="{:,} {holes}", label="dcim.site", condition=sa.true()),
+    ]
+"""
+
+
 @pytest.fixture
 def plugins_dir(tmp_path: Path) -> Iterator[Path]:
     """A folder with the plugin, whose module is forgotten afterwards."""
@@ -106,6 +147,33 @@ def test_what_a_plugin_fails_at_is_left_out(
     assert any("netinv_status of the package objects failed" in record.getMessage() for record in caplog.records)
     for part in ("netinv_status", "netinv_metrics", "netinv_dynamic_filters", "the recogniser failing"):
         assert any(message.startswith(f"{part} of the package") for message in failed)
+
+
+def test_parts_of_another_shape_and_conditions_that_fail_leave_pages_and_searches_whole(
+    engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "misshapen.py").write_text(MISSHAPEN)
+    service = Service(engine, {"netinv.plugins_dir": str(tmp_path), "netinv.package_failures": "0"})
+    browser, name = Browser(service, service.admin), service.unique()
+    assert service.api.get("/api/status/")["broken-packages"] == {}
+    site = service.api.post("/api/dcim/sites/", {"name": name, "status": "active"})
+    home = browser.get("/").words
+    assert "{holes}" in home and "gaps" not in home and " holes" not in home.replace("{holes}", "")
+    assert "A part of the package misshapen failed." in browser.get(f"/dcim/sites/{site['id']}/").words
+    assert "A part of the package misshapen failed." in browser.get("/dcim/sites/add/").words
+    groups = service.api.get("/api/search/", {"q": name})["groups"]
+    assert [item["id"] for group in groups for item in group["results"]] == [site["id"]]
+    told = [record.getMessage() for record in caplog.records]
+    for part in (
+        "netinv_web_banners failed",
+        "netinv_web_save_buttons failed",
+        "the condition of an entry under Needs attention of the package misshapen failed",
+        "a condition of a recogniser of the package misshapen failed",
+        "the recogniser misshapen of the package misshapen failed",
+        "the recogniser misshapen of the package misshapen names 'dcim.nothing'",
+    ):
+        assert any(part in message for message in told), part
+    del sys.modules[f"{FILE_PREFIX}misshapen"]
 
 
 @pytest.mark.night

@@ -120,6 +120,15 @@ WRONG = {
     "unknown path of a field": Wrong(FIELDS.format("computed('x', str, 'nmae')"), "the field 'x' of dcim.site"),
     "unknown path across": Wrong(FIELDS.format("computed('y', str, 'tenant.nmae')"), "there is no 'nmae'"),
     "unknown path of a filter": Wrong(FILTERS.format("filters.value('x', 'nmae')"), "Cannot resolve keyword 'nmae'"),
+    "default of a setting": Wrong(
+        APP.format("app(settings={f'{HERE}_pace': (int, 'abc')})"), "the default of the setting {}_pace of {}"
+    ),
+    "text as the default of a number": Wrong(
+        APP.format("app(settings={f'{HERE}_pace': (int, '14')})"), "is the text '14'; expected a value such as 14"
+    ),
+    "need of an application": Wrong(
+        APP.format("app(needs=['dcim'])"), "needs= names features, such as extras.jobs, not applications"
+    ),
     "parameters of a filter": Wrong(
         FILTERS.format("filters.custom('z', lambda table, values: True)"),
         "the function of the filter z takes (table, values); expected 3 parameters",

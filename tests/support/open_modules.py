@@ -98,6 +98,7 @@ OPEN_MODULES = {
         "read.ranked",
         "read.recognisers",
         "read.relations",
+        "read.shared_selects",
         "read.union",
         "read.words",
         "registry",
