@@ -86,7 +86,7 @@ def _check_app(registry: Registry, app: App) -> None:
         if needed not in features and not lacks_packages(registry):
             hint = advice(needed, sorted(features))
             if needed.rpartition(".")[2] in registry.apps:
-                hint = "needs= names features, such as extras.jobs, not applications"
+                hint = "needs= names features (application.feature), not applications"
             raise DeclarationError(f"{name} needs the feature {needed}, which no package has; {hint}")
     for name, (read, default) in app.every_setting().items():
         if isinstance(default, str):

@@ -127,7 +127,7 @@ WRONG = {
         APP.format("app(settings={f'{HERE}_pace': (int, '14')})"), "is the text '14'; expected a value such as 14"
     ),
     "need of an application": Wrong(
-        APP.format("app(needs=['dcim'])"), "needs= names features, such as extras.jobs, not applications"
+        APP.format("app(needs=['dcim'])"), "needs= names features (application.feature), not applications"
     ),
     "parameters of a filter": Wrong(
         FILTERS.format("filters.custom('z', lambda table, values: True)"),
