@@ -278,7 +278,8 @@ def _refers(endpoint: Endpoint) -> bool:
 @page_check(_refers)
 def every_reference_filter_at_once_stays_within_the_budget(case: PageCase) -> None:
     """The objects that filters name are looked up together: a list with all of these filters, the number of its rows
-    counted, takes one statement more than one with the same row at most.
+    counted, takes one statement more than one with the same row at most. That is the object's, or, where a filter is
+    refused, the first of all.
     """
     item = case.item()
     query = [("per_page", "1")]
@@ -287,12 +288,12 @@ def every_reference_filter_at_once_stays_within_the_budget(case: PageCase) -> No
             nested = item.get(name)
             query.append((name, nested["id"] if isinstance(nested, dict) and "id" in nested else str(uuid.uuid4())))
     found = []
-    for parameters in ([("per_page", "1"), ("id", str(item["id"]))], query):
+    for parameters in ([("per_page", "1")], [("per_page", "1"), ("id", str(item["id"]))], query):
         case.browser.get(case.path, parameters)
         with case.service.statements() as statements:
             case.browser.get(case.path, parameters)
         found.append(len(statements))
-    assert found[1] <= max(found[0] + 1, MAX_LIST_STATEMENTS), (found, statements)
+    assert found[-1] <= max(*[count + 1 for count in found[:-1]], MAX_LIST_STATEMENTS), (found, statements)
 
 
 @page_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded)
