@@ -33,8 +33,8 @@ def test_the_functions_of_a_resource_are_listed_in_the_order_they_run(rules: Cal
         "  rule",
         "  rule of objects that refer to it",
     ]
-    lower = "    netinv_ipam.addresses.lower_dns_names: Lowers the case of DNS names"
-    assert next(line for line in lines if "lower_dns_names" in line).startswith(lower)
+    no_zero = "    netinv_ipam.networks.reject_zero_prefix.no_zero_mask: Rejects the prefix length 0."
+    assert next(line for line in lines if "no_zero_mask" in line) == no_zero
     own, other = (
         next(number for number, line in enumerate(lines) if f".{name}: " in line)
         for name in ("no_duplicates", "primary_addresses_stay")

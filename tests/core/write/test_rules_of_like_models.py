@@ -146,5 +146,6 @@ def test_imports_keep_what_other_services_accept(
         path = service.registry[label].path
         assert api.post(path, body, status=400)
         with service.unit_of_work() as uow:
-            [made] = save.create(uow.as_import(), uow.registry[label], [body])
+            uow.importing = True
+            [made] = save.create(uow, uow.registry[label], [body])
         assert api.patch(f"{path}{made['id']}/", {"description": "Imported"})
