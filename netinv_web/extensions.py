@@ -391,7 +391,7 @@ def owned_items_for(
 def _answers_of(
     request: Request, package: str, caller: Any, arguments: Mapping[str, Any], *, flat: bool = False
 ) -> list[Any]:
-    """What a package answers to a hook with a request; ``flat``: the items of the lists that it answers."""
+    """Answers of a package to a hook with a request; with ``flat`` the items of the lists that it answers."""
 
     def answers(own: Request) -> list[Any]:
         results = caller(request=own, **arguments)

@@ -139,7 +139,8 @@ def move(uow: UnitOfWork, device_type: Any, devices: Sequence[Any]) -> int:
         save.update(uow, endpoint, bodies, partial=True, listed=True)
     except Invalid as error:
         texts = [(key, error_text(item)) for key, item in zip(moved, error.object_errors or (), strict=False) if item]
-        names = type_application.displays(uow, [key for key, _ in texts])
+        shown = listing.rows(uow, endpoint, [key for key, _ in texts], "view")  # others keep their ids
+        names = type_application.displays(uow, shown)
         messages = [f"{names.get(key, key)}: {text}" for key, text in texts[:MOST_NAMED]]
         raise Invalid.field(DEVICES, *(messages or [error_text(error.body)])) from error
     return len(moved)

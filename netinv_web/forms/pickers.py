@@ -76,7 +76,7 @@ def chosen(uow: UnitOfWork, control: Control, name: str) -> Any:
         raise Invalid({control.name: ["This field is required."]})
     table, key = target.table, target.parse_key(control.value)
     named = table.c.get(name)
-    is_text = named is not None and lookups.python_type(named) is str
+    is_text = named is not None and lookups.python_type(named) is str and "\x00" not in control.value
     condition = table.c.id == key if key is not None else named == control.value if is_text else sa.false()
     limits = permissions.visible(uow, target, table)
     keys = uow.execute(sa.select(table.c.id).where(condition, *limits).limit(2)).scalars().all()

@@ -246,6 +246,13 @@ def test_a_move_that_a_rule_refuses_names_the_device(api: Api, hardware: Hardwar
     assert told.startswith(f"{shown['display']}: ")
     reader = make_user(("view", "dcim.devicetype"), ("view", "dcim.device")).api
     reader.post(f"{TYPES}{new}/apply/", body, status=403)
+    (other,) = hardware.devices(old, 1)
+    path = f"{TYPES}{new}/apply/"
+    for constraint in (None, {"id": other}):  # whoever may not view the device is not told its name
+        named = [("change", "dcim.device", *filter(None, [constraint])), ("view", "dcim.device", {"id": other})]
+        for permissions in (named[:1], named):
+            api_of = make_user(("view", "dcim.devicetype"), *permissions).api
+            assert shown["display"] not in str(api_of.send("POST", path, body, status=(400, 403, 404)).json)
 
 
 def test_an_application_is_undone_as_one_request(api: Api, hardware: Hardware) -> None:

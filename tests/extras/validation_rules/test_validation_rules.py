@@ -304,7 +304,8 @@ def test_a_rule_is_tried_on_one_object_part_by_part(
     assert parts(other, double) == {"name__ic": True, "facility": False}
     for query in ({}, {"object": "x"}, {"object": rule["id"]}, {"object": [tried["id"], other["id"]]}):
         assert list(api.get(path, query, status=400)) == ["object"]
-    assert "There is no such object." in browser.get(path.partition("/api")[2], {"object": rule["id"]}).words
+    for text in (rule["id"], "\x00", "\ud800".encode("utf-8", "surrogatepass"), "x" * 500):
+        assert "There is no such object." in browser.get(path.partition("/api")[2], {"object": text}).words
     narrow = service.user(("view", "extras.validationrule"), ("view", "dcim.site", {"name": other["name"]})).api
     assert list(narrow.get(path, {"object": tried["id"]}, status=400)) == ["object"]
     assert narrow.get(f"{double['url']}try/", {"object": other["id"]})["broken"] is False, "the other one is hidden"
