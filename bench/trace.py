@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import importlib.metadata
 import itertools
 import math
 import random
@@ -32,6 +33,7 @@ from sqlalchemy.engine import Engine
 import netinv_core
 from bench.receiver import receiver
 from netinv_admin import migrate
+from netinv_core import packages
 from netinv_core.auth import identity
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.db.engine import engine_from
@@ -46,6 +48,7 @@ from netinv_web.testing import Browser
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
 DEVICES = 220
 ROOT = Path(netinv_core.__file__).parents[1]
+_entry_points = importlib.metadata.entry_points
 _WARM = 2  # requests before the traced ones
 _TRACED = 3  # of which the shortest counts: now and then one does something besides
 _WIDTH = 118
@@ -122,14 +125,24 @@ def own_file(name: str) -> str:
 
 @contextlib.contextmanager
 def demo_service() -> Iterator[Service]:
-    """A service with the demo inventory on a SQLite file in a temporary folder."""
-    with tempfile.TemporaryDirectory() as folder:
+    """A service with the demo inventory on a SQLite file in a temporary folder, without plugins."""
+    built_in = mock.patch.object(importlib.metadata, "entry_points", _built_in)
+    with tempfile.TemporaryDirectory() as folder, built_in:
         engine = engine_from(f"sqlite:///{folder}/netinv.sqlite")
         migrate.upgrade(engine, registry_for(engine.dialect.name, {}))
         service = Service(engine, {"netinv.media_root": f"{folder}/media", "netinv.webhook_allow": "127.0.0.0/8"})
         fill(service)
         yield service
         engine.dispose()
+
+
+def _built_in(**selection: str) -> importlib.metadata.EntryPoints:
+    """The entry points of libraries, and of netinv those of the packages of the repository."""
+    return importlib.metadata.EntryPoints(
+        entry
+        for entry in _entry_points(**selection)
+        if entry.group != packages.ENTRY_POINTS or (ROOT / entry.module.partition(".")[0]).is_dir()
+    )
 
 
 def fill(service: Service) -> None:

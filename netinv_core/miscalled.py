@@ -30,13 +30,17 @@ def modules(error: BaseException) -> Iterator[str]:
         return
     names = (found["name"], found["name"].removesuffix(".__init__"))
     for value in _reachable(frames[-1].f_locals):
-        function = _function(value)
-        if getattr(function, "__qualname__", None) in names:
-            yield str(getattr(function, "__module__", None) or "")
+        if getattr(function_of(value), "__qualname__", None) in names:
+            yield module_of(value)
             return
 
 
-def _function(value: Any) -> Any:
+def module_of(value: Any) -> str:
+    """The name of the module of the function that a value calls; empty where it is unknown."""
+    return str(getattr(function_of(value), "__module__", None) or "")
+
+
+def function_of(value: Any) -> Any:
     """The function that a value calls: that of a ``functools.partial``, or ``__call__`` of an object."""
     while isinstance(value, functools.partial):
         value = value.func

@@ -16,6 +16,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from netinv_core import miscalled
 from netinv_core.packages import PackageError
 from netinv_core.telemetry import metrics
@@ -32,6 +34,7 @@ SAFEGUARDS = ("netinv_change_guards", "netinv_identity_providers", "netinv_rules
 CALLERS_OF_VIEWS = frozenset({"pyramid.router", "pyramid.viewderivers"})
 
 COMPUTING = "netinv_core.fields.read_only"  # the module that calls the functions of computed fields
+EXECUTING = "netinv_core.uow"  # the module that runs statements
 
 
 class Faults:
@@ -85,7 +88,7 @@ def package_at_fault(registry: Registry, error: BaseException) -> str | None:
             if package is not None:
                 return package
     for cause in _causes(error):
-        for module in (*miscalled.modules(cause), *_modules(cause)):
+        for module in (*miscalled.modules(cause), *_modules(cause), *_modules_of_sql(cause)):
             package = _plugin_of(registry, places, module)
             if package is not None:
                 return package
@@ -139,6 +142,14 @@ def _modules(error: BaseException) -> Iterator[str]:
         if name in CALLERS_OF_VIEWS:
             return
         yield name
+
+
+def _modules_of_sql(error: BaseException) -> Iterator[str]:
+    """The modules of the functions that gave SQL to the unit of work whose statement failed, the last one first."""
+    if isinstance(error, SQLAlchemyError):
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if frame.f_globals.get("__name__") == EXECUTING and frame.f_code.co_name == "execute":
+                yield from reversed(frame.f_locals["self"].sql_modules)
 
 
 def _user_of_builtin(registry: Registry, error: BaseException) -> str | None:

@@ -19,6 +19,7 @@ from netinv_core.changelog.change_set import ChangeSet
 from netinv_core.db import data_manager, read_positions
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import options_for
+from netinv_core.miscalled import module_of
 from netinv_core.models.base import now
 from netinv_core.package_faults import logged
 from netinv_core.patterns import Budget
@@ -105,7 +106,8 @@ class UnitOfWork:
     * ``deferred_lookups``: names in filters that are looked up later (:meth:`without_lookups`);
     * ``keyed_request``: the request's Idempotency-Key and stored answer (:mod:`netinv_core.stored_answers`);
     * ``read_route``: the way to a read replica, for a request that only reads (:mod:`netinv_core.db.replicas`);
-    * ``read_connection``: the connection of a request that only reads, where it is not its session's.
+    * ``read_connection``: the connection of a request that only reads, where it is not its session's;
+    * ``sql_modules``: modules of the functions that gave conditions and orders to its statements, as keys.
     """
 
     registry: Registry
@@ -134,6 +136,7 @@ class UnitOfWork:
     read_route: ReadRoute | None = None
     read_connection: ReadConnection | None = None
     executed: list[tuple[Any, Any, Sequence[Any]]] | None = None  # statements, values, conditions, while they are kept
+    sql_modules: dict[str, None] = dataclasses.field(default_factory=dict)
     _pattern_budget: Budget | None = None
     _change_sets: list[ChangeSet] = dataclasses.field(default_factory=list)
     _connection: sa.Connection | None = None
@@ -409,6 +412,10 @@ class UnitOfWork:
             self.executed.append((statement, values, where))
         connection = self.read_connection or self.connection
         return driver_of(self.registry.dialect).execute(connection, statement, values, where)
+
+    def note_sql_of(self, function: Callable[..., Any]) -> None:
+        """Notes that a function, which may be of a plugin, gives SQL to a statement, and may be why that fails."""
+        self.sql_modules[module_of(function)] = None
 
     def note_write_of(self, account: uuid.UUID | None) -> None:
         """Makes later reads of an account have what this transaction writes, from whichever replica they are."""

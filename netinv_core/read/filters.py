@@ -298,6 +298,7 @@ def custom(
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         conditions: list[Any] = []
+        uow.note_sql_of(function)
         for together in [values] if multiple or listed else [[item] for item in values]:
             condition = function(uow, table, together, suffix) if suffixes else function(uow, table, together)
             if not isinstance(condition, sa.ClauseElement | bool):

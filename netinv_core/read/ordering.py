@@ -187,6 +187,8 @@ def _requested_keys(uow: UnitOfWork, joins: _Joins, name: str) -> Iterator[SortK
         if last not in dynamic:
             raise _not_a_choice(name, steps, orderings_of(endpoint), dynamic)
         ordering = dynamic[last]
+    if ordering.expression is not None:
+        uow.note_sql_of(ordering.expression)
     yield from joins.sort_keys(ordering, steps)
 
 

@@ -18,6 +18,7 @@ from netinv_testing import Service
 
 pytestmark = pytest.mark.any_database
 CODE = '''
+import sqlalchemy as sa
 from cornice import Service
 
 from netinv_core import (
@@ -71,7 +72,12 @@ def netinv_fields(registry, endpoint):
 @hookimpl
 def netinv_filters(registry, endpoint):
     condition = endpoint.table.c.id.is_not(None)
-    return on_tenants(endpoint, filters.custom("faulty", named("filter", condition, "id IS NULL")))
+    unknown, order = sa.literal_column("nowhere_at_all"), named("order", sa.literal(1), sa.literal_column("nowhere_at_all"))
+    return on_tenants(
+        endpoint,
+        filters.custom("faulty", named("filter", condition, "id IS NULL")),
+        filters.custom("faulty_sql", named("condition", condition, unknown == 1), sort_by=order),
+    )
 
 
 @hookimpl
@@ -187,6 +193,7 @@ MEMBERS = Met(
         "constraints": {"_custom_field_data__x": "y"},
     },
 )
+CALLED_BY_NAME = ("document members", "related inserts", "recorded changes", "effects", "undo", "view", "tween")
 FAULTS = {
     "computed field": READ,
     "computed field result": READ,
@@ -196,6 +203,9 @@ FAULTS = {
     "loaded field result": READ,
     "filter": Met("GET", TENANTS, query={"faulty": "x"}),
     "filter result": Met("GET", TENANTS, query={"faulty": "x"}),
+    "condition result": Met("GET", TENANTS, query={"faulty_sql": "x"}),
+    "order": Met("GET", TENANTS, query={"ordering": "faulty_sql"}),
+    "order result": Met("GET", TENANTS, query={"ordering": "-faulty_sql"}),
     "dynamic filter": Met("GET", TENANTS, query={"faulty_dynamic": "x"}),
     "list format": Met("GET", TENANTS, query={"faulty_format": "x"}),
     "document members": MEMBERS,
@@ -215,12 +225,12 @@ FAULTS = {
     "view result": Met("GET", SUMS),
     "tween": READ,
 }
-# Functions that take no parameters, in place of those that the faults have.
+# Functions that take no parameters, in place of those that the faults have. A dynamic filter with such a function is
+# refused when it is declared, so that it is left out.
 FAULTS |= {
     f"{place}{PARAMETERS}": met
     for place, met in [*FAULTS.items(), ("callable object", READ)]
-    if not place.strip().endswith("result")
-    and place not in ("document members", "related inserts", "recorded changes", "effects", "undo", "view", "tween")
+    if not place.strip().endswith("result") and place not in ("dynamic filter", *CALLED_BY_NAME)
 }
 FAULTS["built-in function"] = Met("PATCH", f"{TENANTS}{{id}}/", {"description": "new"})
 FAILED = "The package faulty failed, so that this request could not be answered"
