@@ -21,8 +21,11 @@ def label_of(registry: Registry, path: str) -> str:
 
 
 def own_models(registry: Registry, declared: Mapping[str, Declaration]) -> dict[str, Declaration]:
-    """Returns the mapping of every resource to itself; of what is ``declared`` only what does not convert it."""
-    models: dict[str, Declaration] = {}
+    """Returns the mapping of every resource to itself, and of models that are none here as they are declared.
+
+    Of what is ``declared`` of resources only what does not convert them.
+    """
+    models = {label: item for label, item in declared.items() if label not in registry.endpoints}
     for label, endpoint in registry.endpoints.items():
         known = declared.get(label)
         if isinstance(known, Excluded):

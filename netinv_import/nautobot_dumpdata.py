@@ -50,7 +50,12 @@ def read(path: Path, registry: Registry) -> Dump:
     tags, names = _tags(dump, types, path), _custom_field_names(dump)
     for label, rows in list(dump.objects.items()):
         endpoint = registry.get(label)
-        if endpoint is None or label in INTERNAL:
+        if label in INTERNAL:
+            continue
+        if endpoint is None:  # of another application, which may be declared
+            for key, fields in list(rows.items()):
+                if isinstance(fields.get("content_type"), int):
+                    dump.set((label, key), content_type=_pair(fields["content_type"], types))
             continue
         shown = dump.new_rows()
         try:

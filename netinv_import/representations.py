@@ -18,9 +18,20 @@ family children primary_ip nat_outside mac_addresses utilization full_name
 count_ipaddresses count_fhrp_groups l2vpn_termination tunnel_termination tagged_items size
 termination_a_object termination_b_object is_occupied tree_depth nat_outside_list parent_bay
 """
+VALIDATION = {  # lists of rules of Nautobot's data validation, a plugin until 2.x
+    "regex-rules": "regularexpression",
+    "min-max-rules": "minmax",
+    "required-rules": "required",
+    "unique-rules": "unique",
+}
 OTHER_LABELS = {
     "virtualization/interfaces": "virtualization.vminterface",
     "users/permissions": "users.objectpermission",
+    **{
+        f"{path}/{name}": f"nautobot_data_validation_engine.{kind}validationrule"
+        for path in ("plugins/nautobot-data-validation-engine", "data-validation")
+        for name, kind in VALIDATION.items()
+    },
 }
 _COMPUTED = frozenset(COMPUTED.split())
 LabelOf = Callable[[str], str]

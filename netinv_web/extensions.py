@@ -24,6 +24,7 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_web.failures import log_failure
 from netinv_web.file_imports import FileImport
 from netinv_web.lists.columns import ListColumn
+from netinv_web.lists.facet_counts import ListFacet
 from netinv_web.menu import may
 from netinv_web.time_limits import PART, TAB, TakesTooLong, in_time
 
@@ -158,7 +159,8 @@ class FormPart:
 @dataclasses.dataclass(frozen=True)
 class Widget:
     """A widget of the home page: ``content(request)`` returns markup, or the values of ``template``; ``None``: not
-    shown.
+    shown. ``lazy`` widgets are loaded after the page, all in one request; ``applies(request)`` tells whether it has the
+    widget.
     """
 
     name: str
@@ -167,6 +169,8 @@ class Widget:
     template: str = ""
     wide: bool = False
     position: int = 500
+    lazy: bool = False
+    applies: Callable[[Any], bool] = lambda request: True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -279,6 +283,7 @@ RESOURCE_HOOKS: Mapping[str, tuple[type, ...]] = {
     "netinv_web_form_parts": (FormPart,),
     "netinv_web_file_imports": (FileImport,),
     "netinv_web_columns": (ListColumn,),
+    "netinv_web_facets": (ListFacet,),
 }
 SERVICE_HOOKS: Mapping[str, tuple[type, ...]] = {
     "netinv_web_widgets": (Widget,),

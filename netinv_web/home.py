@@ -26,17 +26,23 @@ from netinv_web.extensions import (
     Attention,
     CountedAttention,
     FirstStep,
+    Rendered,
+    Widget,
+    call_of_extension,
     extensions_of,
     items_for,
     owned_items_for,
     render_safely,
 )
+from netinv_web.failures import log_failure
 from netinv_web.lists import pinned_views
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import declared_sections, may
+from netinv_web.pages import fragment
 from netinv_web.paths import page_path
 
 SYSTEM = "/system/"  # path of the page with packages that do not start, and pending migrations
+WIDGETS = "netinv_web:templates/loaded_widgets.jinja2"
 CONDITION = "the condition of an entry under Needs attention"
 FEW_OBJECTS = 10  # of an inventory that has just begun
 
@@ -51,14 +57,16 @@ class ResourceCount:
     count: int
 
 
-def show(request: Request) -> dict[str, Any]:
-    """The values of the template."""
-    registry, uow = request.registry.netinv, request.uow
+def show(request: Request) -> Any:
+    """The home page. ``_widget`` asks for lazy widgets only; with ``_show=all`` they are part of the page."""
+    uow, widgets = request.uow, _widgets(request)
+    if (names := uow.query.get("_widget")) is not None:
+        wanted = names[-1].split(",")
+        return fragment(request, WIDGETS, {"widgets": _rendered(request, [w for w in widgets if w.name in wanted])})
+    lazy = [] if "_show" in uow.query else [widget for widget in widgets if widget.lazy]
     counts = counts_of(uow)
     total = sum(item.count for item in counts)
     begins = total == 0 or (uow.identity.superuser and total <= FEW_OBJECTS)
-    widgets = extensions_of(registry.hooks.netinv_web_widgets, registry=registry)
-    rendered = [(widget, render_safely(request, widget)) for widget in widgets]
     return {
         "tiles": pinned_views.tiles_of(request),
         "attention": attention(request),
@@ -66,8 +74,28 @@ def show(request: Request) -> dict[str, Any]:
         "begins": begins,
         "first_steps": first_steps(request, counts) if begins else [],
         "empty": total == 0,
-        "widgets": [(widget, result) for widget, result in rendered if result is not None],
+        "widgets": _rendered(request, [widget for widget in widgets if widget not in lazy]),
+        "lazy_widgets": lazy,
     }
+
+
+def _widgets(request: Request) -> list[Widget]:
+    """The widgets that the page has. One whose answer fails is left out, which is logged."""
+    found = []
+    registry = request.registry.netinv
+    for widget in extensions_of(registry.hooks.netinv_web_widgets, registry=registry):
+        try:
+            if call_of_extension(request, widget, "applies", widget.applies):
+                found.append(widget)
+        except Exception:
+            log_failure(registry, "the widget %r failed on %s", widget.name, request.path)
+    return found
+
+
+def _rendered(request: Request, widgets: Sequence[Widget]) -> list[tuple[Widget, Rendered]]:
+    """Widgets as they are shown, without those that have nothing to show."""
+    rendered = [(widget, render_safely(request, widget)) for widget in widgets]
+    return [(widget, result) for widget, result in rendered if result is not None]
 
 
 @cached_in_registry

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from netinv_web.file_imports import FileImport
     from netinv_web.forms.controls import ControlFactory, FactoryKey
     from netinv_web.lists.columns import ListColumn
+    from netinv_web.lists.facet_counts import ListFacet
 
 
 @hookspec
@@ -78,6 +79,12 @@ def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Tab | Li
 def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Action]:
     """Actions on a resource's objects, on a selection, on its list, or on a query of it
     (:class:`netinv_web.extensions.Action`)."""
+
+
+@hookspec
+def netinv_web_facets(registry: Registry, endpoint: Endpoint) -> Iterable[ListFacet]:
+    """Facets beside a resource's list whose values are not those of a field
+    (:class:`netinv_web.lists.facet_counts.ListFacet`)."""
 
 
 @hookspec

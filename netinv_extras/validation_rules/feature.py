@@ -10,6 +10,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.app import Feature
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
+from netinv_core.importing.dump import Declaration
 from netinv_core.presentation import MenuSection
 from netinv_core.read.filters import Filter
 from netinv_core.types import Endpoint, Registry, UnitOfWork
@@ -46,6 +47,14 @@ def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
 
 
 @hookimpl
+def netinv_importers(registry: Registry, product: str) -> Mapping[str, Declaration]:
+    """The rules of Nautobot's data validation."""
+    from netinv_extras.validation_rules import nautobot
+
+    return nautobot.models(registry) if product == "nautobot" else {}
+
+
+@hookimpl
 def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """The objects that break a rule, and its trial on one."""
     from netinv_extras.validation_rules.web import tab
@@ -67,6 +76,22 @@ def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     from netinv_extras.validation_rules.web import parts
 
     return [parts.COLUMN] if has_pages(endpoint) else []
+
+
+@hookimpl
+def netinv_web_facets(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The rules that objects of a list break."""
+    from netinv_extras.validation_rules.web import parts
+
+    return [parts.FACET] if has_pages(endpoint) else []
+
+
+@hookimpl
+def netinv_web_widgets(registry: Registry) -> Iterable[Any]:
+    """The rules that objects break."""
+    from netinv_extras.validation_rules.web import parts
+
+    return [parts.WIDGET]
 
 
 @hookimpl

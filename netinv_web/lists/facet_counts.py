@@ -6,7 +6,8 @@ another of its values would give.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -24,6 +25,22 @@ Conditions = Mapping[str, Sequence[Any]]
 # Pairs of a value, as in JSON (the id of a reference's target, or ``None``), and a number of objects.
 Counts = list[tuple[str | None, int]]
 MAX_TEXT = 255  # characters of a value
+
+
+@dataclasses.dataclass(frozen=True)
+class ListFacet:
+    """A facet whose values are not those of a field: ``name`` is the parameter by which the list takes one of them.
+
+    ``counts(request, endpoint, conditions)`` returns values, as the parameter has them, with the numbers of the objects
+    that meet the conditions: those of the user's permissions and of all parameters of the list but this one.
+    ``applies(request, endpoint)`` tells whether the list has the facet.
+    """
+
+    name: str
+    label: str
+    counts: Callable[[Any, Endpoint, Sequence[Any]], Sequence[tuple[str, int]]]
+    applies: Callable[[Any, Endpoint], bool] = lambda request, endpoint: True
+    position: int = 500
 
 
 def is_facet(endpoint: Endpoint, name: str) -> bool:
@@ -55,10 +72,8 @@ def counts(
     """
     if not limits:
         return {}
-    allowed = permissions.scope(uow, endpoint, "view", endpoint.table)
-    common = [*within, *([] if allowed is None else [allowed])]
     parts = [
-        _part(endpoint, number, name, [*common, *_others(conditions, name)], limit)
+        _part(endpoint, number, name, counted_conditions(uow, endpoint, name, conditions, within), limit)
         for number, (name, limit) in enumerate(limits.items())
     ]
     found: dict[str, Counts] = {name: [] for name in limits}
@@ -72,10 +87,16 @@ def counts(
     return found
 
 
-def _others(conditions: Conditions, name: str) -> list[Any]:
-    """The conditions of the parameters that do not filter by the field."""
+def counted_conditions(
+    uow: UnitOfWork, endpoint: Endpoint, name: str, conditions: Conditions, within: Sequence[Any] = ()
+) -> list[Any]:
+    """The conditions of the objects that a facet counts: all but those of the parameters that filter by it.
+
+    :raises Denied: without permission
+    """
+    allowed = permissions.scope(uow, endpoint, "view", endpoint.table)
     own = (name, f"{name}_id")
-    return [
+    return [*within, *([] if allowed is None else [allowed])] + [
         condition
         for parameter, group in conditions.items()
         if parameter.partition("__")[0] not in own

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from pyramid.request import Request
 
 from netinv_core import fields, types
 from netinv_core.auth import permissions
+from netinv_core.errors import Invalid
 from netinv_core.labels import label_with_unit
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.filters import NULL
+from netinv_core.read.listing import filter_errors_as_400
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import ReadPlan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Endpoint, JoinedTable, RowSet, UnitOfWork
+from netinv_web.extensions import call_of_extension, extensions_of
+from netinv_web.failures import log_failure
 from netinv_web.lists import facet_counts
 from netinv_web.lists.columns import default_columns, presentation_of
 from netinv_web.lists.list_query import ListQuery
@@ -56,13 +63,16 @@ def facet_names(endpoint: Endpoint) -> tuple[str, ...]:
 
 
 def facets_of(
-    uow: UnitOfWork,
+    request: Request,
     endpoint: Endpoint,
     query: ListQuery,
     conditions: facet_counts.Conditions,
     within: Sequence[Any] = (),
 ) -> list[Facet]:
-    """The facets of a list: one statement for the counts, and one for the names of references."""
+    """The facets of a list: those of its fields take one statement for the counts, and one for the names of references;
+    those of packages follow.
+    """
+    uow = request.uow
     expanded = query.values(PARAMETER)
     limits = {name: (MORE if name in expanded else TOP) + 1 for name in facet_names(endpoint)}
     counts = facet_counts.counts(uow, endpoint, limits, conditions, within)
@@ -75,7 +85,70 @@ def facets_of(
         more = query.with_values(PARAMETER, [name]).url if has_more else ""
         if len(values) > 1 or any(value.selected for value in values):
             shown.append(Facet(label_with_unit(endpoint.fields[name]), values, more))
+    return shown + _of_packages(request, endpoint, query, conditions, within)
+
+
+def has_facets(request: Request, endpoint: Endpoint) -> bool:
+    """True for a list with facets."""
+    return bool(facet_names(endpoint)) or any(_applying(request, endpoint))
+
+
+def _applying(request: Request, endpoint: Endpoint) -> Iterator[facet_counts.ListFacet]:
+    """The facets of packages that the list has."""
+    for facet in extensions_of(endpoint.registry.hooks.netinv_web_facets, endpoint, registry=endpoint.registry):
+        try:
+            if call_of_extension(request, facet, "applies", functools.partial(_applies, facet, endpoint)):
+                yield facet
+        except Exception:
+            log_failure(request.registry.netinv, "the facet %r failed on %s", facet.name, request.path)
+
+
+def _applies(facet: facet_counts.ListFacet, endpoint: Endpoint, request: Request) -> bool:
+    return facet.applies(request, endpoint)
+
+
+def _of_packages(
+    request: Request,
+    endpoint: Endpoint,
+    query: ListQuery,
+    conditions: facet_counts.Conditions,
+    within: Sequence[Any],
+) -> list[Facet]:
+    """The facets of packages that have values. One that fails is left out, which is logged."""
+    shown = []
+    for facet in _applying(request, endpoint):
+        counted = facet_counts.counted_conditions(request.uow, endpoint, facet.name, conditions, within)
+        try:
+            with filter_errors_as_400():
+                pairs = call_of_extension(
+                    request, facet, "counts", functools.partial(_counts, facet, endpoint, counted)
+                )
+        except Invalid:  # a condition of the list that the database cannot evaluate
+            raise
+        except Exception:
+            log_failure(request.registry.netinv, "the facet %r failed on %s", facet.name, request.path)
+            continue
+        current = query.values(facet.name)
+        values = [_package_value(query, facet.name, value, count, current) for value, count in pairs]
+        if values:
+            shown.append(Facet(facet.label, values))
     return shown
+
+
+def _counts(
+    facet: facet_counts.ListFacet, endpoint: Endpoint, conditions: Sequence[Any], request: Request
+) -> list[tuple[str, int]]:
+    """The values of a facet of a package with their numbers.
+
+    :raises TypeError: for anything else
+    """
+    return [(str(value), int(count)) for value, count in facet.counts(request, endpoint, conditions)]
+
+
+def _package_value(query: ListQuery, name: str, value: str, count: int, current: Sequence[str]) -> FacetValue:
+    """A value of a facet of a package, which the list takes away or adds."""
+    values = [other for other in current if other != value] if value in current else [*current, value]
+    return FacetValue(value, count, query.with_values(name, values).url, value in current)
 
 
 @cached_in_registry

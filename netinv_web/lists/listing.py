@@ -177,7 +177,7 @@ def facets_at(request: Request, endpoint: Endpoint, query: ListQuery) -> list[fa
     """The facets of a query; none when the database cannot evaluate its filters."""
     conditions, _ = conditions_of(request.uow, endpoint, query)
     try:
-        return facets.facets_of(request.uow, endpoint, query, conditions)
+        return facets.facets_of(request, endpoint, query, conditions)
     except Invalid:
         return []
 
@@ -186,16 +186,16 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
     """The values of the template of a list's page."""
     uow, writes = request.uow, endpoint.resource.writes
     values = results(request, endpoint, query=query)
-    names = facets.facet_names(endpoint)
-    wanted = bool(names and query.values(facets.PARAMETER) and not values["error"])
+    has_facets = facets.has_facets(request, endpoint)
+    wanted = bool(has_facets and query.values(facets.PARAMETER) and not values["error"])
     selection = selection_actions(request, endpoint, query)
     return values | {
         "endpoint": endpoint,
         "path": page_path(endpoint),
         "may_add": "add" in writes and may(uow, endpoint, "add"),
         "described": "" if values["rows"] else sentence_of(endpoint),
-        "has_facets": bool(names) and values["pages"].count > 0,
-        "facets": facets.facets_of(uow, endpoint, query, values["conditions"]) if wanted else None,
+        "has_facets": has_facets and values["pages"].count > 0,
+        "facets": facets.facets_of(request, endpoint, query, values["conditions"]) if wanted else None,
         "queues": queues_of(uow, endpoint, query) if presentation_of(endpoint).queues else (),
         "facets_query": query.with_values(facets.PARAMETER, ["1"]),
         "selection": selection,

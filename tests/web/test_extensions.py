@@ -82,7 +82,11 @@ def test_a_package_adds_parts_to_the_pages_of_another(visit: Visit) -> None:
     assert "<calm>" in browser.get("/tenancy/tenants/", {"name": tenant["name"]}).words
     assert "/api/tenancy/tenants/?description=x&format=tsv" in browser.get("/tenancy/tenants/?description=x").links()
     home = browser.get("/")
-    assert "sunny" in home.words and "The kettle boils" in home.words
+    assert "sunny" in home.words and "The kettle boils" in home.words and "high" not in home.words
+    lazy = home.html.select_one("p.more-panels")
+    assert browser.get(lazy["data-load"]).words == "Tides high" and "high" in browser.get(lazy.a["href"]).words
+    facets = browser.get("/tenancy/tenants/?_facets=1").html.select("section.facet")
+    assert [" ".join(facet.get_text().split()) for facet in facets][-1] == "Initial t 3"
     assert "/welcome/" in home.links()
     assert "Come in" in browser.get("/welcome/").words
     assert "Sign in by knocking" in Browser(service).get("/login/").words
@@ -140,6 +144,7 @@ def test_snippets_of_packages_are_collected(service: Service) -> None:
         ("save button", "/tenancy/tenants/add/"),
         ("netinv_web_save_buttons", "/tenancy/tenants/add/"),
         ("widget", "/"),
+        ("lazy widget", "/?_widget=weather,tides"),
         ("attention", "/"),
         ("netinv_web_attention", "/"),
         ("netinv_web_banners", "/dcim/sites/"),
@@ -203,6 +208,8 @@ def test_a_page_does_not_wait_for_a_slow_part(
         ("list action", "/tenancy/tenants/", "calm"),
         ("tab count", "object", "Guests"),
         ("snippet", "object", "pynautobot"),
+        ("facet", "/tenancy/tenants/?_facets=1", "calm"),
+        ("widget applies", "/", "sunny"),
     ],
 )
 def test_a_page_does_not_wait_for_what_is_slow_beside_its_content(
@@ -241,6 +248,24 @@ def test_what_is_beside_a_tab_fails_in_the_log_alone(visit: Visit, caplog: pytes
     assert any("guests" in message for message in messages(caplog))
 
 
+@pytest.mark.parametrize(
+    ("part", "path", "beside"),
+    [
+        ("facet", "/tenancy/tenants/?_facets=1", "calm"),
+        ("facet applies", "/tenancy/tenants/?_facets=1", "calm"),
+        ("widget applies", "/", "sunny"),
+    ],
+)
+def test_a_facet_or_a_widget_that_fails_is_left_out_and_logged(
+    visit: Visit, caplog: pytest.LogCaptureFixture, part: str, path: str, beside: str
+) -> None:
+    service, browser = visit(part)
+    tenant_of(service)
+    page = browser.get(path)
+    assert beside in page.words and not {"Initial", "Tides"} & set(page.words.split())
+    assert any("in the package visitor" in message for message in messages(caplog))
+
+
 # -- a wrong result of a hook
 
 
@@ -249,6 +274,7 @@ REASONS = {
     "netinv_web_tabs": "netinv_web_tabs returns str instead of Tab or ListTab",
     "netinv_web_actions": "netinv_web_actions returns str instead of Action",
     "netinv_web_columns": "netinv_web_columns returns str instead of ListColumn",
+    "netinv_web_facets": "netinv_web_facets returns str instead of ListFacet",
     "netinv_web_spreads": "netinv_web_spreads returns str instead of Spread",
     "netinv_web_form_parts": "netinv_web_form_parts returns str instead of FormPart",
     "netinv_web_file_imports": "netinv_web_file_imports returns str instead of FileImport",

@@ -1,26 +1,34 @@
-"""Panel with the validation rules that an object breaks, and a column of lists with their number."""
+"""Broken validation rules on pages: panel of an object, column and facet of a list, widget of the home page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from pyramid.request import Request
 
+from netinv_core.auth import permissions
 from netinv_core.read.plan import Row
 from netinv_core.types import Endpoint, JoinedTable, ReadPlan, UnitOfWork
-from netinv_extras.validation_rules.broken_rules import broken_rules
+from netinv_extras.validation_rules import judging
+from netinv_extras.validation_rules.broken_rules import broken_rules, enabled_rules, has_rules, numbers_broken
+from netinv_extras.validation_rules.conditions import VIOLATES
 from netinv_extras.validation_rules.models import ValidationRule
 from netinv_extras.validation_rules.trials import changes_since
 from netinv_web.cells import CellReader
-from netinv_web.extensions import Panel
+from netinv_web.extensions import Panel, Widget
 from netinv_web.lists.columns import ListColumn
+from netinv_web.lists.facet_counts import ListFacet
 from netinv_web.markup import EMPTY, link
-from netinv_web.paths import object_path
+from netinv_web.menu import may
+from netinv_web.paths import object_path, page_path
 
 NAME = "broken-rules"
 TEMPLATE = "netinv_extras:validation_rules/web/templates/broken_rules.jinja2"
+WIDGET_TEMPLATE = "netinv_extras:validation_rules/web/templates/widget.jinja2"
+MOST_RULES = 50  # of the widget, and of a facet
 
 
 def of_object(request: Request, endpoint: Endpoint, item: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -48,5 +56,37 @@ def number(plan: ReadPlan, place: JoinedTable) -> CellReader:
     return lambda row, page: page.batches[batch].get(row[key], EMPTY)
 
 
+def facet(request: Request, endpoint: Endpoint, conditions: Sequence[Any]) -> list[tuple[str, int]]:
+    """The names of the enabled rules that objects of a list break, with their numbers, the most broken first."""
+    rules = enabled_rules(request.uow, [endpoint.label])[:MOST_RULES]
+    numbers = numbers_broken(request.uow, rules, {endpoint.label: conditions})
+    found = [(rule.name, number) for (_, rule), number in zip(rules, numbers, strict=True) if number]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+
+def widget(request: Request) -> dict[str, Any] | None:
+    """The enabled rules that objects break, of those that the user may view, the most broken first; ``None`` where none
+    is broken.
+    """
+    uow = request.uow
+    endpoints = [uow.registry[label] for label in judging.rows_of(uow) if label in uow.registry.endpoints]
+    viewed = [endpoint for endpoint in endpoints if may(uow, endpoint, "view")]
+    rules = enabled_rules(uow, [endpoint.label for endpoint in viewed])[:MOST_RULES]
+    limits = {endpoint.label: permissions.visible(uow, endpoint, endpoint.table) for endpoint in viewed}
+    counted = zip(rules, numbers_broken(uow, rules, limits), strict=True)
+    found = [
+        (rule.name, number, f"{page_path(endpoint)}?{urlencode({VIOLATES: rule.name})}", endpoint)
+        for (endpoint, rule), number in counted
+        if number
+    ]
+    return {"rules": sorted(found, key=lambda entry: (-entry[1], entry[0]))} if found else None
+
+
+def _has_rules(request: Request) -> bool:
+    return has_rules(request.uow, list(judging.rows_of(request.uow)))
+
+
 PANEL = Panel(NAME, "Breaks validation rules", of_object, side="main", template=TEMPLATE, position=20)
 COLUMN = ListColumn(NAME, "Broken rules", number)
+FACET = ListFacet(VIOLATES, "Broken rules", facet, lambda request, endpoint: has_rules(request.uow, [endpoint.label]))
+WIDGET = Widget(NAME, "Broken rules", widget, template=WIDGET_TEMPLATE, position=150, lazy=True, applies=_has_rules)

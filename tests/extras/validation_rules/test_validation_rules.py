@@ -271,6 +271,60 @@ def test_pages_name_the_enabled_rules_that_their_objects_break(
     assert shown(bad) == set()
 
 
+def test_facet_and_widget_count_the_objects_that_break_each_rule(
+    service: Service, api: Api, browser: Browser, add_rule: AddRule, word: str
+) -> None:
+    """Of the rules and the objects that the user may view; the facet under the other filters of the list."""
+    for name in ("edge 1", "edge 2", "core"):
+        api.post(SITES, site(f"{word} {name}", facility=word))
+    named = add_rule("dcim.site", {"name__ic": "core"}, severity="warn")["name"]
+    double = add_rule("dcim.site", unique_together=["facility"], severity="warn")["name"]
+    add_rule("dcim.site", {"name__ic": "edge"}, enabled=False)
+    of_rules = ("view", "extras.validationrule")
+    narrow = service.user(("view", "dcim.site", {"name__endswith": "1"}), of_rules, password=PASSWORD)
+    only = service.user(("view", "dcim.site"), (*of_rules, {"name": named}), password=PASSWORD)
+    without = service.user(("view", "dcim.site"), password=PASSWORD)
+
+    def facet(of: Browser, **query: str) -> dict[str, str]:
+        page = of.get("/dcim/sites/", {"facility": word, "_part": "facets", **query})
+        (part,) = [part for part in page.html.select("section.facet") if part.h2.text == "Broken rules"] or [None]
+        rows = part.select("li") if part else []
+        return {row.a.span.text: row.select_one(".count").text for row in rows}
+
+    def widget(of: Browser) -> dict[str, str]:
+        place = of.get("/").html.select_one("[data-load]")
+        page = of.get(place["data-load"]) if place else None
+        rows = page.html.select("#widget-broken-rules li") if page else []
+        return {row.a.text: row.span.text for row in rows if row.a.text in (named, double)}
+
+    assert facet(browser) == {named: "2", double: "3"}
+    assert widget(browser) == {named: "2 sites", double: "3 sites"}
+    assert facet(browser, violates=named) == {named: "2", double: "3"}, "its own filter does not count"
+    assert facet(browser, name__iew="core") == {double: "1"}
+    assert facet(Browser(service, narrow)) == {named: "1"}
+    assert widget(Browser(service, narrow)) == {named: "1 site"}
+    assert facet(Browser(service, only)) == {named: "2"} and widget(Browser(service, only)) == {named: "2 sites"}
+    assert facet(Browser(service, without)) == {} and widget(Browser(service, without)) == {}
+    assert f"violates={named}" in browser.get("/?_widget=broken-rules").text.replace("+", " ")
+
+
+def test_facet_and_widget_take_as_many_statements_for_many_rules(
+    service: Service, browser: Browser, add_rule: AddRule, word: str
+) -> None:
+    def statements(path: str) -> int:
+        browser.get(path)
+        with service.statements() as found:
+            browser.get(path)
+        return len(found)
+
+    paths = (f"/dcim/sites/?facility={word}&_part=facets", "/?_widget=broken-rules")
+    add_rule("dcim.site", {"name__ic": "core"}, severity="warn")
+    few = [statements(path) for path in paths]
+    for label in ("dcim.site", "dcim.region", "ipam.vlan"):
+        add_rule(label, {"name__ic": "core"}, severity="warn")
+    assert [statements(path) for path in paths] == few
+
+
 def test_a_rule_is_tried_on_one_object_part_by_part(
     service: Service, api: Api, browser: Browser, add_rule: AddRule, word: str
 ) -> None:

@@ -117,6 +117,14 @@ def netinv_web_columns(registry, endpoint):
 
 
 @hookimpl
+def netinv_web_facets(registry, endpoint):
+    from netinv_web.lists.facet_counts import ListFacet
+
+    facet = ListFacet("q", "Initial", shown("facet", [("t", 3)]), shown("facet applies", True))
+    return result_of("netinv_web_facets", [facet] if endpoint.label == TARGET else [])
+
+
+@hookimpl
 def netinv_web_spreads(registry, endpoint):
     return result_of("netinv_web_spreads", [])
 
@@ -138,7 +146,11 @@ def netinv_web_file_imports(registry, endpoint):
 def netinv_web_widgets(registry):
     from netinv_web.extensions import Widget
 
-    return result_of("netinv_web_widgets", [Widget("weather", "Weather", shown("widget", "sunny"))])
+    widgets = [
+        Widget("weather", "Weather", shown("widget", "sunny")),
+        Widget("tides", "Tides", shown("lazy widget", "high"), lazy=True, applies=shown("widget applies", True)),
+    ]
+    return result_of("netinv_web_widgets", widgets)
 
 
 @hookimpl
