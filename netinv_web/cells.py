@@ -46,6 +46,8 @@ from netinv_web.paths import page_path
 CellReader = Callable[[Row, RowSet], Markup]
 # Returns the reader of the cells of a field at a place of a plan.
 CellFactory = Callable[[types.ReadPlan, JoinedTable, types.Field], CellReader]
+# A kind of fields, or a single one by the label of its model and its name.
+CellKey = type[Field] | tuple[str, str]
 _TYPES_NAME = re.compile(r"(?:\w+_)?(?:content|object|obj|source|destination)_types?")
 
 # -- cells of kinds of fields
@@ -282,9 +284,9 @@ FACTORIES: dict[type[Field], CellFactory] = {
 
 
 @cached_in_registry
-def factories_of(registry: Registry) -> Mapping[type[Field], CellFactory]:
-    """The factories by kind of field, those of packages included; cached for each registry."""
-    factories = dict(FACTORIES)
+def factories_of(registry: Registry) -> Mapping[CellKey, CellFactory]:
+    """The factories by kind of field or single field, those of packages included; cached for each registry."""
+    factories: dict[CellKey, CellFactory] = dict(FACTORIES.items())
     for package, more in registry.call_each("netinv_web_cells", registry=registry):
         with errors_of(package):
             factories |= {kind: _guarded(factory) for kind, factory in more.items()}
@@ -321,9 +323,10 @@ def guarded(registry: Registry, name: str, make: Callable[[], CellReader]) -> Ce
 
 
 def cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
-    """The reader of the cells of a field, by the nearest class of the field that has a factory."""
+    """The reader of the cells of a field: by the field itself, or the nearest of its classes that has a factory."""
     if field.write_only or field.confidential:
         return lambda row, page: EMPTY
     factories = factories_of(plan.registry)
-    factory = next(factories[kind] for kind in type(field).__mro__ if kind in factories)
+    keys: tuple[CellKey, ...] = ((place.endpoint.label, field.name), *type(field).__mro__)
+    factory = next(factories[key] for key in keys if key in factories)
     return factory(plan, place, field)

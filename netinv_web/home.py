@@ -74,7 +74,7 @@ def show(request: Request) -> Any:
         "begins": begins,
         "first_steps": first_steps(request, counts) if begins else [],
         "empty": total == 0,
-        "widgets": _rendered(request, [widget for widget in widgets if widget not in lazy]),
+        "widgets": _rendered(request, widgets, lazy),
         "lazy_widgets": lazy,
     }
 
@@ -92,10 +92,12 @@ def _widgets(request: Request) -> list[Widget]:
     return found
 
 
-def _rendered(request: Request, widgets: Sequence[Widget]) -> list[tuple[Widget, Rendered]]:
-    """Widgets as they are shown, without those that have nothing to show."""
-    rendered = [(widget, render_safely(request, widget)) for widget in widgets]
-    return [(widget, result) for widget, result in rendered if result is not None]
+def _rendered(
+    request: Request, widgets: Sequence[Widget], lazy: Sequence[Widget] = ()
+) -> list[tuple[Widget, Rendered | None]]:
+    """Widgets as they are shown, without those that have nothing to show; of those that are loaded later, the place."""
+    rendered = [(widget, None if widget in lazy else render_safely(request, widget)) for widget in widgets]
+    return [(widget, result) for widget, result in rendered if result is not None or widget in lazy]
 
 
 @cached_in_registry

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pyramid.request import Request
 
     from netinv_core.presentation import MenuSection, Presentation
-    from netinv_core.types import Endpoint, Field, Registry
+    from netinv_core.types import Endpoint, Registry
     from netinv_web.background import Background
-    from netinv_web.cells import CellFactory
+    from netinv_web.cells import CellFactory, CellKey
     from netinv_web.extensions import (
         Action,
         Attention,
@@ -48,8 +48,10 @@ def netinv_web_presentation(registry: Registry, endpoint: Endpoint) -> Presentat
 
 
 @hookspec
-def netinv_web_cells(registry: Registry) -> Mapping[type[Field], CellFactory]:
-    """Markup of the values of kinds of fields, in lists and details (:data:`netinv_web.cells.CellFactory`)."""
+def netinv_web_cells(registry: Registry) -> Mapping[CellKey, CellFactory]:
+    """Markup of the values of kinds of fields by their class, and of single fields by the label of the model and their
+    name, in lists and details (:data:`netinv_web.cells.CellFactory`).
+    """
 
 
 @hookspec

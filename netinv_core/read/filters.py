@@ -324,7 +324,7 @@ def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], C
     return Filter(name, apply, ("n",))
 
 
-def _find_filter(table: Mapping[str, types.Filter], parameter: str) -> tuple[types.Filter, str] | None:
+def find_filter(table: Mapping[str, types.Filter], parameter: str) -> tuple[types.Filter, str] | None:
     """Returns the filter and the lookup suffix of a parameter name such as ``name__ic``."""
     if parameter in table:
         return table[parameter], ""
@@ -346,11 +346,11 @@ def filter_finder(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[str], tuple[
     dynamic: list[dict[str, types.Filter]] = []
 
     def find(parameter: str) -> tuple[types.Filter, str] | None:
-        static = _find_filter(endpoint.filters, parameter)
+        static = find_filter(endpoint.filters, parameter)
         if static is not None:
             return static
         if not dynamic:
             dynamic.append(dynamic_filters(uow, endpoint))
-        return _find_filter(dynamic[0], parameter)
+        return find_filter(dynamic[0], parameter)
 
     return find

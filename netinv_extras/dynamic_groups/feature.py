@@ -40,7 +40,16 @@ def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Saving the filters of a list as a group."""
     from netinv_extras.dynamic_groups.web import filters
 
-    return filters.actions_of(endpoint)
+    return filters.FILTER.actions_of(endpoint)
+
+
+@hookimpl
+def netinv_web_cells(registry: Registry) -> Mapping[Any, Any]:
+    """The filter of a group in words."""
+    from netinv_extras.dynamic_groups.web import filters
+    from netinv_extras.web import filter_cell
+
+    return {(filters.LABEL, "filter"): filter_cell.cell}
 
 
 @hookimpl

@@ -95,6 +95,22 @@ def netinv_web_widgets(registry: Registry) -> Iterable[Any]:
 
 
 @hookimpl
+def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Editing the filters of a rule in the list of its content type, and saving those of a list as a rule."""
+    from netinv_extras.validation_rules.web import controls
+
+    return [action for stored in controls.STORED_FILTERS for action in stored.actions_of(endpoint)]
+
+
+@hookimpl
+def netinv_web_cells(registry: Registry) -> Mapping[Any, Any]:
+    """The filters of a rule in words."""
+    from netinv_extras.web import filter_cell
+
+    return {(models.LABEL, name): filter_cell.cell for name in models.CONDITIONS}
+
+
+@hookimpl
 def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
     """The controls of the filters and fields of a rule."""
     from netinv_extras.validation_rules.web import controls

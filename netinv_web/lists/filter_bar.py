@@ -89,11 +89,18 @@ def _chip(
     remove = query.without(name).url
     if match is None:
         return Chip(name, name, ":", values, remove, "", errors.get(name, UNKNOWN))
+    label, lookup, texts = words_of(endpoint, match, values, names)
+    edit = f"{query.base}_filter={name}"
+    return Chip(name, label, lookup, texts, remove, edit, errors.get(name, ""))
+
+
+def words_of(
+    endpoint: Endpoint, match: tuple[Filter, str], values: Sequence[str], names: Names
+) -> tuple[str, str, list[str]]:
+    """The label of a filter, its lookup in words, and the texts of its values."""
     item, suffix = match
     texts = [text_of(endpoint, item, value, names) for value in values]
-    lookup = LOOKUP_WORDS.get(suffix, suffix)
-    edit = f"{query.base}_filter={name}"
-    return Chip(name, filter_label(endpoint, item), lookup, texts, remove, edit, errors.get(name, ""))
+    return filter_label(endpoint, item), LOOKUP_WORDS.get(suffix, suffix), texts
 
 
 def text_of(endpoint: Endpoint, item: Filter, value: str, names: Names) -> str:

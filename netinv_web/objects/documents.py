@@ -10,7 +10,7 @@ from markupsafe import Markup
 from netinv_core import fields
 from netinv_core.labels import label_of
 from netinv_core.types import Field, JoinedTable, ReadPlan
-from netinv_web.cells import CellReader, cell, holds_types, labels_of
+from netinv_web.cells import CellReader, cell, factories_of, holds_types, labels_of
 from netinv_web.markup import without_controls
 
 MAX_LENGTH = 50_000  # characters
@@ -33,8 +33,10 @@ def fact(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
 
 
 def _may_hold_document(place: JoinedTable, field: Field) -> bool:
-    """True for JSON, and for texts without a bound on their length."""
+    """True for JSON, and for texts without a bound on their length, unless a package shows the field."""
     if type(field) is not fields.Value or field.write_only or field.confidential:
+        return False
+    if (place.endpoint.label, field.name) in factories_of(place.endpoint.registry):
         return False
     if holds_types(place.endpoint, field) or labels_of(field):
         return False

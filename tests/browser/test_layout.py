@@ -85,15 +85,24 @@ def test_no_page_is_wider_than_the_window_with_the_longest_names(
     assert wide == []
 
 
-def test_on_a_phone_the_menus_of_a_list_stay_within_the_window(new_page: Callable[..., Any]) -> None:
-    page = new_page(width=PHONE_WIDTH)
+def test_on_a_phone_the_menus_of_pages_stay_within_the_window(
+    new_page: Callable[..., Any], named: tuple[str, ...]
+) -> None:
+    """Those of a list, and of objects whose buttons take several lines."""
+    page, opened = new_page(width=PHONE_WIDTH), 0
     page.goto("/dcim/devices/?status=active&q=a")
     assert page.locator("#list-search").bounding_box()["width"] > PHONE_WIDTH / 2
-    menus = page.locator("#list details.dropdown > summary")
-    for number in range(menus.count()):
-        menus.nth(number).click()
-        assert page.evaluate(OVERFLOW) <= 0, menus.nth(number).inner_text()
-        menus.nth(number).click()
+    for path in ("/dcim/devices/?status=active&q=a", *named):
+        page.goto(path, wait_until="networkidle")
+        menus = page.locator("details.dropdown > summary:visible")
+        for menu in menus.all():
+            menu.click()
+            panel = menu.locator("xpath=following-sibling::*").bounding_box()
+            assert panel["x"] >= 0 and panel["x"] + panel["width"] <= PHONE_WIDTH, (path, menu.inner_text())
+            assert page.evaluate(OVERFLOW) <= 0, (path, menu.inner_text())
+            menu.click()
+            opened += 1
+    assert opened > 10
 
 
 def test_the_preview_of_an_import_covers_nothing_and_uses_the_width(new_page: Callable[..., Any]) -> None:

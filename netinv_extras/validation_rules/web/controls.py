@@ -6,6 +6,7 @@ from netinv_core.labels import label_of
 from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.validation_rules.models import LABEL
 from netinv_extras.web import filter_control
+from netinv_extras.web.filter_actions import StoredFilter
 from netinv_web.forms.controls import Control
 
 APPLIES_HELP = "As on lists: site:lisbon status:!planned name~core, or JSON. Blank for every object."
@@ -14,6 +15,26 @@ REQUIRES_HELP = (
     'of related objects too: {"site__region__slug": "emea"}.'
 )
 UNIQUE_HELP = "Names of fields as the API has them, separated by commas: serial, or site, name."
+
+STORED_FILTERS = [
+    StoredFilter(
+        LABEL,
+        "applies_to",
+        "_rule_applies",
+        "Edit what it applies to in the list",
+        "Update what the validation rule applies to",
+        "Save as validation rule",
+        "adjustments-horizontal",
+    ),
+    StoredFilter(
+        LABEL,
+        "requires",
+        "_rule_requires",
+        "Edit what it requires in the list",
+        "Update what the validation rule requires",
+        applies=lambda rule: not rule["unique_together"],
+    ),
+]
 
 
 def _applies_to(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:

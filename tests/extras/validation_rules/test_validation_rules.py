@@ -325,6 +325,55 @@ def test_facet_and_widget_take_as_many_statements_for_many_rules(
     assert [statements(path) for path in paths] == few
 
 
+def test_conditions_are_shown_in_words_and_edited_in_the_list(
+    api: Api, browser: Browser, add_rule: AddRule, word: str
+) -> None:
+    """What a list does not take, field lookups and empty values, is edited as text alone."""
+    requires = {
+        "asset_tag__isnull": False,
+        "site__region__slug__in": ["emea", "apac"],
+        f"cf_owner_{word}__n": "",
+        f"cf_owner_{word}__ic": "2",
+        "name__re": "<b>^a",
+        "has_primary_ip": True,
+        "comments": "",
+        "status__n": ["planned"],
+        "serial__regex": ".",
+        "tenant__name": "A & B",
+    }
+    made = {"name": word, "label": word, "slug": f"owner_{word}", "type": "text", "content_types": ["dcim.device"]}
+    field = api.post("/api/extras/custom-fields/", made)
+    rule = add_rule("dcim.device", requires, {"name__isw": word, "status": ["active"]}, enabled=False)
+    path = f"/extras/validation-rules/{rule['id']}/"
+    page = browser.get(path)
+    texts = [" ".join(chip.get_text().split()) for chip in page.html.select("dd .chip")]
+    assert texts == [
+        f"Name starts with {word}",
+        "Status is active",
+        "Asset tag is not empty",
+        "Site › Region › Slug is emea, apac",
+        f"Owner {word} is not empty",
+        f"Owner {word} contains 2",
+        "Name matches <b>^a",
+        "Has primary IP is Yes",
+        "Comments is empty",
+        "Status is not planned",
+        "Serial matches .",
+        "Tenant › Name is A & B",
+    ]
+    assert browser.get(f"/extras/validation-rules/?id={rule['id']}&_columns=requires").html.select("td .chip")
+    assert "Edit what it requires in the list" not in page.words
+    (edit,) = [link["href"] for link in page.html.select("a") if link.text == "Edit what it applies to in the list"]
+    listed = browser.get(f"{edit}&role=none")
+    (update,) = [link for link in listed.html.select("a") if "Update what the validation rule applies to" in link.text]
+    form = browser.get(update["href"]).form()
+    assert form["applies_to"].value == f"name__isw:{word} status:active role:none" and form["name"].value == rule["name"]
+    (save,) = [link for link in listed.html.select("a") if "Save as validation rule" in link.text]
+    form = browser.get(save["href"]).form()
+    assert (form["content_type"].value, form["applies_to"].value[:5]) == ("dcim.device", "name_")
+    api.delete(field["url"])
+
+
 def test_a_rule_is_tried_on_one_object_part_by_part(
     service: Service, api: Api, browser: Browser, add_rule: AddRule, word: str
 ) -> None:
