@@ -1,4 +1,4 @@
-"""Cell of a stored filter or condition: each name in the words of the chips of lists, such as *Role is access-switch*."""
+"""Cell of a stored filter or condition: names and values in the words of the chips of lists."""
 
 from __future__ import annotations
 

@@ -63,6 +63,30 @@ def test_one_name_is_given_once(service: Service, unique: Unique) -> None:
 
 
 @pytest.mark.night
+def test_one_object_gets_values_that_a_validation_rule_wants_unique(service: Service, unique: Unique) -> None:
+    """Of many who write the same values at once, by creations and by changes, one succeeds."""
+    api, word = service.api, unique()
+    rule = {"content_type": "dcim.site", "applies_to": {"name__isw": word}, "unique_together": ["facility", "asn"]}
+    rule = api.post("/api/extras/validation-rules/", {"name": word, **rule})
+    made = [api.post("/api/dcim/sites/", {"name": f"{word} {number}", "status": "active"}) for number in range(8)]
+    headers, values = {"Authorization": f"Token {api.token}"}, {"facility": word, "asn": 1}
+    with served(service.app) as address:
+        url = f"{address}/api/dcim/sites/"
+
+        def write(number: int) -> requests.Response:
+            if number < len(made):
+                return requests.patch(f"{url}{made[number]['id']}/", json=values, headers=headers, timeout=60)
+            body = {"name": f"{word} {number}", "status": "active", **values}
+            return requests.post(url, json=body, headers=headers, timeout=60)
+
+        answers = at_once(write, 16)
+    api.delete(rule["url"])
+    refused = [answer for answer in answers if answer.status_code == 400]
+    assert (len(answers) - len(refused), len(refused)) == (1, 15), [answer.status_code for answer in answers]
+    assert {word in str(answer.json()["facility"]) for answer in refused} == {True}
+    assert api.get("/api/dcim/sites/", {"facility": word})["count"] == 1
+
+
 def test_paths_see_cables_that_are_laid_at_the_same_time(service: Service, unique: Unique) -> None:
     """Both sides of panels are connected at once: whoever comes last finds the whole path."""
     plant = Plant(service.api, unique)

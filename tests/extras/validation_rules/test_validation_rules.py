@@ -367,7 +367,9 @@ def test_conditions_are_shown_in_words_and_edited_in_the_list(
     listed = browser.get(f"{edit}&role=none")
     (update,) = [link for link in listed.html.select("a") if "Update what the validation rule applies to" in link.text]
     form = browser.get(update["href"]).form()
-    assert form["applies_to"].value == f"name__isw:{word} status:active role:none" and form["name"].value == rule["name"]
+    assert (
+        form["applies_to"].value == f"name__isw:{word} status:active role:none" and form["name"].value == rule["name"]
+    )
     (save,) = [link for link in listed.html.select("a") if "Save as validation rule" in link.text]
     form = browser.get(save["href"]).form()
     assert (form["content_type"].value, form["applies_to"].value[:5]) == ("dcim.device", "name_")
