@@ -44,7 +44,8 @@ function showKeys() {
 function follow(keys) {
   const element = [...document.querySelectorAll(MARKED)].find((item) => keysOf(item) === keys);
   if (!element) return false;
-  if (element.matches("input, select, textarea")) element.focus();
+  if (element.matches("form")) element.querySelector("button")?.focus();
+  else if (element.matches("input, select, textarea")) element.focus();
   else element.click();
   if (element.matches("summary")) element.parentElement.querySelector("input:not([type=hidden]), select, a, button")?.focus();
   return true;

@@ -68,6 +68,24 @@ def test_rows_are_visited_selected_and_opened(page: Any) -> None:
     heading(page, second)
 
 
+def test_a_key_leads_from_selected_rows_to_their_actions(page: Any) -> None:
+    page.goto("/dcim/devices/?name__ic=acc")
+    press(page, "s")
+    assert not page.evaluate("document.activeElement.closest('#selection')"), "nothing is selected"
+    press(page, "j", "x", "j", "x", "s")
+    for _ in range(20):
+        if "another type" in page.evaluate("document.activeElement.textContent"):
+            break
+        press(page, "Tab")
+    press(page, "Enter")
+    heading(page, "Move 2 devices to another type")
+    page.keyboard.type("AX1024")
+    page.locator("[role=option]").first.wait_for()
+    press(page, "ArrowDown", "Enter", "Tab", "Enter")
+    page.wait_for_url("**/apply/**")
+    heading(page, "AX1024")
+
+
 def test_the_visited_row_has_the_focus_wherever_it_was(page: Any) -> None:
     page.goto("/dcim/sites/")
     names = page.locator("tbody th a").all_inner_texts()
