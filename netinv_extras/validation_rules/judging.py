@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.base import table_of
-from netinv_core.read import lookups
+from netinv_core.read import filter_words, lookups
 from netinv_core.records import ObjectWarning
 from netinv_core.write.draft import ALL
 from netinv_extras.validation_rules import conditions
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from netinv_core.types import Draft, Endpoint, UnitOfWork
 
 RULES = "validation rules"
+MOST_CHARACTERS = 200  # of a condition in a message
 REQUIRED = "It does not match what is required: {}."
 NOT_UNIQUE = "Another object has the same {}."
 _table = table_of(ValidationRule)
@@ -94,7 +96,7 @@ def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> Judg
         default = NOT_UNIQUE.format(", ".join(unique))
     else:
         broken = sa.and_(applies, lookups.negated(conditions.condition(uow, endpoint, row["requires"])))
-        default = REQUIRED.format(", ".join(sorted(row["requires"] or ())))
+        default = REQUIRED.format(_words(endpoint, row["requires"] or {}))
     return JudgedRule(
         row["id"],
         row["severity"] == REFUSE,
@@ -106,6 +108,15 @@ def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> Judg
         broken,
         None if None in read else frozenset(unique).union(*filter(None, read)),
     )
+
+
+def _words(endpoint: Endpoint, given: Mapping[str, Any]) -> str:
+    """The names of a condition in words, as many as a message has room for."""
+    texts = []
+    for name, value in sorted(given.items()):
+        label, lookup, values = filter_words.condition_words(endpoint, name, value)
+        texts.append(f"{label} {lookup} {', '.join(values)}".rstrip())
+    return textwrap.shorten("; ".join(texts), MOST_CHARACTERS, placeholder=" …")
 
 
 def _field_of(endpoint: Endpoint, names: Sequence[str]) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX
+from netinv_core.read.filters import find_filter
 from netinv_core.types import Endpoint
 from netinv_extras.content_types import has_pages
 from netinv_extras.web import filter_control
@@ -16,8 +18,6 @@ from netinv_web.extensions import Action
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.lists.selection import QUERY
 from netinv_web.paths import object_path, page_path
-
-FIELDS = "cf_"  # prefix of the filters of custom fields
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,12 +98,12 @@ class StoredFilter:
 
 
 def _fits_list(endpoint: Endpoint | None, value: Any) -> bool:
-    """True for a filter that a list takes: field lookups, and empty values, it does not."""
+    """True for a filter that a list takes: it takes neither field lookups nor empty values."""
     parameters = filter_control.parameters_of(value) if endpoint is not None else None
     if endpoint is None or parameters is None:
         return False
-    return all(
-        (name in endpoint.filters or name.partition("__")[0] in endpoint.filters or name.startswith(FIELDS))
-        and all(values)
-        for name, values in parameters
-    )
+    known = [
+        find_filter(endpoint.filters, name) is not None or name.startswith(CUSTOM_FIELD_PREFIX)
+        for name, _ in parameters
+    ]
+    return all(known) and all(all(values) for _, values in parameters)

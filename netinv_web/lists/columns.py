@@ -16,6 +16,7 @@ from netinv_core.errors import Denied
 from netinv_core.labels import label_of, label_of_name
 from netinv_core.packages import errors_of
 from netinv_core.presentation import Presentation, merged
+from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX as CUSTOM_FIELD_PREFIX
 from netinv_core.read.filters import dynamic_filters
 from netinv_core.read.ordering import orderings_of
 from netinv_core.read.ranked import is_ranked
@@ -31,7 +32,6 @@ CUSTOM_FIELDS = "custom_fields"
 COPYABLE_NAMES = frozenset(
     {"serial", "asset_tag", "mac_address", "address", "prefix", "host", "cid", "asn", "rd", "id"}
 )
-CUSTOM_FIELD_PREFIX = "cf_"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,13 +13,12 @@ from pyramid.request import Request
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.read import filters
+from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX, LOOKUP_WORDS, filter_label
 from netinv_core.read.filters import NULL
 from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_core.write import references
 from netinv_web.forms.controls import Control
 from netinv_web.lists import filter_text
-from netinv_web.lists.columns import CUSTOM_FIELD_PREFIX
-from netinv_web.lists.filter_bar import LOOKUP_WORDS, filter_label
 from netinv_web.lists.filter_text import SEARCH
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.lists.named_objects import names_of, target_of

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from netinv_core import types
 from netinv_core.auth import permissions
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read import filters
+from netinv_core.read.filter_words import Names
 from netinv_core.read.filters import NULL
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import ReadPlan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Endpoint, Filter, JoinedTable, RowSet, UnitOfWork
-
-Names = Mapping[tuple[str, str], str]
 
 
 @cached_in_registry

@@ -85,6 +85,7 @@ OPEN_MODULES = {
         "patterns",
         "plugin_checks",
         "presentation",
+        "read.filter_words",
         "read.filters",
         "read.listing",
         "read.lookups",

@@ -8,7 +8,8 @@ from typing import Any
 from pyramid.request import Request
 
 from netinv_core.errors import Invalid
-from netinv_core.labels import capitalized
+from netinv_core.labels import capitalized, label_of
+from netinv_core.read.filter_words import condition_words
 from netinv_core.types import Endpoint
 from netinv_extras.validation_rules import trials
 from netinv_extras.validation_rules.violations import broken_by, row_of
@@ -35,12 +36,22 @@ def _trial(request: Request, rules: Endpoint, rule: Mapping[str, Any]) -> dict[s
     if control.values:
         try:
             key = pickers.chosen(uow, control, endpoint.natural_sort)
-            values |= {"trial": trials.try_rule(uow, rule["id"], key), "path": object_path(endpoint, key)}
+            trial = trials.try_rule(uow, rule["id"], key)
+            parts = [(part, _words(endpoint, part)) for part in trial.parts]
+            values |= {"trial": trial, "parts": parts, "path": object_path(endpoint, key)}
         except Invalid as error:
             control.errors = [readable(error.body)]
     pickers.complete(uow, [control])
     control.may_add = False
     return values
+
+
+def _words(endpoint: Endpoint, part: trials.TriedPart) -> tuple[str, str, str]:
+    """Label, comparison and values of a part of a rule."""
+    if part.condition == trials.UNIQUE:
+        return ", ".join(label_of(endpoint.fields[name]) for name in part.value), "unique", ""
+    label, lookup, texts = condition_words(endpoint, part.name, part.value)
+    return label, lookup, ", ".join(texts)
 
 
 TRIAL = Tab("try", "Try", _trial, template=TRIAL_TEMPLATE, position=110)
