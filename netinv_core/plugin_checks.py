@@ -88,7 +88,7 @@ def _check_app(registry: Registry, app: App) -> None:
             if needed.rpartition(".")[2] in registry.apps:
                 hint = "needs= names features (application.feature), not applications"
             raise DeclarationError(f"{name} needs the feature {needed}, which no package has; {hint}")
-    for name, (read, default) in app.every_setting().items():
+    for name, (read, default) in app.settings.items():
         if isinstance(default, str):
             _check_default(f"the default of the setting {name} of {app.name}", read, default)
 

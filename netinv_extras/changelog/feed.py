@@ -180,7 +180,7 @@ def feed(request: Request) -> dict[str, Any]:
 
 
 def _wait(query: Query) -> int:
-    text = single_value(query, "wait") or "0"
+    text = single_value(query, "wait") if "wait" in query else "0"
     if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) > MAX_WAIT_SECONDS:
         raise Invalid.field("wait", f"A whole number of seconds is required, {MAX_WAIT_SECONDS} at most.")
     return int(text)

@@ -72,7 +72,6 @@ def api_of(engine: Engine, service: Service, packages: Packages, **settings: str
     return Api(make_app(engine, typed, packages=packages), service.api.token)
 
 
-@pytest.mark.night
 def test_a_feature_brings_what_it_declares_and_its_hooks(
     engine: Engine, service: Service, packages: Callable[..., Packages]
 ) -> None:

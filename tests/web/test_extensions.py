@@ -8,7 +8,7 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +28,9 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.any_database
 TENANTS, SITES, WINDOWS = "/api/tenancy/tenants/", "/api/dcim/sites/", "/api/plugins/example/maintenance-windows/"
 FAILURE = re.compile(r"[0-9a-f]{12}")
+CALM = "/tenancy/tenants/?description=calm"  # the list of the tenants of these tests
 Visit = Callable[..., tuple[Service, Browser]]
+SlowParts = Callable[[], None]
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,21 @@ def visited(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[S
         service = Service(engine, {**JOBS, "netinv.package_failures": "0"})
         module = sys.modules["netinv_visitor"]
     return service, Browser(service, service.admin), module
+
+
+@pytest.fixture
+def slow_parts(visited: tuple[Service, Browser, ModuleType], monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowParts]:
+    """Ends the slow parts, which otherwise end after the test."""
+    module, woken = visited[2], threading.Event()
+    monkeypatch.setattr(module, "SLOW", "")
+    monkeypatch.setattr(module, "woken", woken)
+
+    def end() -> None:
+        woken.set()
+        until(lambda: all(thread.name != "netinv-part" for thread in threading.enumerate()))
+
+    yield end
+    end()
 
 
 @pytest.fixture
@@ -173,15 +190,15 @@ def test_a_part_that_fails_shows_an_id_that_is_in_the_log(
 def test_a_page_does_not_wait_for_a_slow_part(
     visited: tuple[Service, Browser, ModuleType],
     visit: Visit,
+    slow_parts: SlowParts,
     monkeypatch: pytest.MonkeyPatch,
     part: str,
     query: dict[str, str],
     statement: str,
 ) -> None:
     """What is beside it is shown, and itself again when it has ended."""
-    (service, browser), module = visit(f"slow {part}"), visited[2]
-    monkeypatch.setattr(module, "SLOW", statement)
-    monkeypatch.setattr(module, "woken", threading.Event())
+    service, browser = visit(f"slow {part}")
+    monkeypatch.setattr(visited[2], "SLOW", statement)
     path = path_of(tenant_of(service)) if part == "panel" else "/"
     with service.configured(panel_timeout=0.2):
         page = browser.get(path, query)
@@ -189,8 +206,7 @@ def test_a_page_does_not_wait_for_a_slow_part(
         assert query or "The kettle boils" in page.words or "Mind the <step>" in page.words
         if not statement:
             assert "is left out, as an earlier call still runs" in browser.get(path, query).words
-    module.woken.set()
-    until(lambda: all(thread.name != "netinv-part" for thread in threading.enumerate()))
+    slow_parts()
     visit()
     assert ("sunny" if part == "widget" else "good <b>day</b>") in browser.get(path, query).words
     assert 'netinv_package_failures_total{package="visitor"}' in service.api.send("GET", "/metrics").text
@@ -205,34 +221,24 @@ def test_a_page_does_not_wait_for_a_slow_part(
         ("attention", "/", "sunny"),
         ("save button", "/tenancy/tenants/add/", "Description"),
         ("action", "object", "Remove"),
-        ("list action", "/tenancy/tenants/", "calm"),
+        ("list action", CALM, "calm"),
         ("tab count", "object", "Guests"),
         ("snippet", "object", "pynautobot"),
-        ("facet", "/tenancy/tenants/?_facets=1", "calm"),
+        ("facet", f"{CALM}&_facets=1", "calm"),
         ("widget applies", "/", "sunny"),
     ],
 )
 def test_a_page_does_not_wait_for_what_is_slow_beside_its_content(
-    visited: tuple[Service, Browser, ModuleType],
-    visit: Visit,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    part: str,
-    place: str,
-    beside: str,
+    visit: Visit, slow_parts: SlowParts, caplog: pytest.LogCaptureFixture, part: str, place: str, beside: str
 ) -> None:
     """It is left out, on the page or in the log alone, until it ends."""
-    (service, browser), module = visit(f"slow {part}"), visited[2]
-    monkeypatch.setattr(module, "SLOW", "")
-    monkeypatch.setattr(module, "woken", threading.Event())
+    service, browser = visit(f"slow {part}")
     path = path_of(tenant_of(service))
     with service.configured(panel_timeout=0.2, tab_timeout=0.2):
         page = browser.get({"object": path, "tab": f"{path}guests/"}.get(place, place))
     assert beside in page.words
     assert any("failure" in text for text in messages(caplog))
     assert any("took longer than 0.2 s" in str(record.exc_info) for record in caplog.records)
-    module.woken.set()
-    until(lambda: all(thread.name != "netinv-part" for thread in threading.enumerate()))
 
 
 def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -251,8 +257,8 @@ def test_what_is_beside_a_tab_fails_in_the_log_alone(visit: Visit, caplog: pytes
 @pytest.mark.parametrize(
     ("part", "path", "beside"),
     [
-        ("facet", "/tenancy/tenants/?_facets=1", "calm"),
-        ("facet applies", "/tenancy/tenants/?_facets=1", "calm"),
+        ("facet", f"{CALM}&_facets=1", "calm"),
+        ("facet applies", f"{CALM}&_facets=1", "calm"),
         ("widget applies", "/", "sunny"),
     ],
 )
