@@ -346,8 +346,8 @@ def test_conditions_are_shown_in_words_and_edited_in_the_list(
     rule = add_rule("dcim.device", requires, {"name__isw": word, "status": ["active"]}, enabled=False)
     path = f"/extras/validation-rules/{rule['id']}/"
     page = browser.get(path)
-    texts = [" ".join(chip.get_text().split()) for chip in page.html.select("dd .chip")]
-    assert texts == [
+    texts = {" ".join(chip.get_text().split()) for chip in page.html.select("dd .chip")}
+    assert texts == {
         f"Name starts with {word}",
         "Status is active",
         "Asset tag is not empty",
@@ -360,19 +360,18 @@ def test_conditions_are_shown_in_words_and_edited_in_the_list(
         "Status is not planned",
         "Serial matches .",
         "Tenant › Name is A & B",
-    ]
+    }
     assert browser.get(f"/extras/validation-rules/?id={rule['id']}&_columns=requires").html.select("td .chip")
     assert "Edit what it requires in the list" not in page.words
     (edit,) = [link["href"] for link in page.html.select("a") if link.text == "Edit what it applies to in the list"]
     listed = browser.get(f"{edit}&role=none")
     (update,) = [link for link in listed.html.select("a") if "Update what the validation rule applies to" in link.text]
     form = browser.get(update["href"]).form()
-    assert (
-        form["applies_to"].value == f"name__isw:{word} status:active role:none" and form["name"].value == rule["name"]
-    )
+    assert {*form["applies_to"].value.split()} == {f"name__isw:{word}", "status:active", "role:none"}
+    assert form["name"].value == rule["name"]
     (save,) = [link for link in listed.html.select("a") if "Save as validation rule" in link.text]
     form = browser.get(save["href"]).form()
-    assert (form["content_type"].value, form["applies_to"].value[:5]) == ("dcim.device", "name_")
+    assert form["content_type"].value == "dcim.device" and "status:active" in form["applies_to"].value
     api.delete(field["url"])
 
 
