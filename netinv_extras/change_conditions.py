@@ -61,7 +61,7 @@ def rule(types: sa.Table) -> Callable[[UnitOfWork, Sequence[Draft]], None]:
                 draft[NAME] = None
         changed = [draft for draft in drafts if draft[NAME] is not None and _is_changed(draft)]
         for draft in changed:
-            if texts := list(_faults_of_form(draft[NAME])):
+            if texts := list(faults_of_form(draft[NAME])):
                 draft.reject(NAME, *texts[:MOST_SHOWN])
         valid = [draft for draft in changed if NAME not in draft.errors]
         stored = labels_of(uow, types, [draft.id for draft in valid if "content_types" not in draft.many])
@@ -86,7 +86,7 @@ def labels_of(uow: UnitOfWork, types: sa.Table, keys: Sequence[Any]) -> dict[Any
     return labels
 
 
-def _faults_of_form(given: Any) -> Iterator[str]:
+def faults_of_form(given: Any) -> Iterator[str]:
     """The errors of what is no object of filters and of lists of names."""
     if not isinstance(given, Mapping):
         yield NOT_PARTS

@@ -1,4 +1,6 @@
-"""*Try it* below the form of a webhook: what its templates, which are not saved yet, render for a change."""
+"""*Try it* below the form of a webhook: what its templates, which are not saved yet, render for a change, and which
+parts of its conditions hold for it.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,19 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+import colander
 from pyramid.request import Request
 
 from netinv_core.types import Endpoint
+from netinv_extras.change_conditions import NAME, faults_of_form
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.web import form_part as template_part
 from netinv_extras.templates.web.trial_results import TrialResult
-from netinv_extras.webhooks import payload, preview
+from netinv_extras.webhooks import condition_preview, payload, preview
 from netinv_extras.webhooks.models import EVENTS
 from netinv_web.extensions import FormPart
+from netinv_web.forms import control_values
+from netinv_web.forms.controls import Control
 from netinv_web.forms.form import Form
 
 LABEL = "extras.webhook"
@@ -35,10 +41,27 @@ def _content(request: Request, endpoint: Endpoint, form: Form) -> dict[str, Any]
     texts = sandbox.render(renderings, sandbox.limits_of(uow.registry)) if renderings else []
     media_type = controls["http_content_type"].value
     shown = [_checked(result.with_outcome(text), media_type) for result, text in zip(results, texts, strict=True)]
+    shown += _judged(request, controls[NAME], change)
     sample = preview.sample_name(change)
     of_sample = f"As for the newest change that matches: {sample}." if sample else INVENTED
     problem = "" if results else "Without a template the body is the change as JSON."
     return {**template_part.NOTHING, "results": shown, "note": of_sample, "problem": problem}
+
+
+def _judged(request: Request, control: Control, change: Mapping[str, Any]) -> list[TrialResult]:
+    """The parts of the conditions in the form that hold for a recorded change; nothing without conditions."""
+    result = TrialResult(NAME, control.label, control.value)
+    try:
+        given = control_values.parse_json(control.value.strip() or "null")
+    except colander.Invalid as error:
+        return [dataclasses.replace(result, error=str(error.msg))]
+    if given is None:
+        return []
+    if faults := list(faults_of_form(given)):
+        return [dataclasses.replace(result, error=faults[0])]
+    parts = condition_preview.parts(request.uow, {NAME: given}, change)
+    lines = [f"{part.part}: {part.words}" for part in parts]
+    return [result.with_outcome("\n".join(lines))] if lines else []
 
 
 INVENTED = "With an invented change: none is recorded that matches and that you may view."

@@ -134,6 +134,22 @@ def test_the_templates_of_a_new_webhook_are_tried_with_the_newest_change(browser
     assert f"As for the newest change that matches: tenancy.tenant {tenant['name']}." in text
 
 
+def test_the_conditions_of_a_new_webhook_are_tried_with_the_newest_change(browser: Browser, tenant: Any) -> None:
+    for entered, expected in (
+        (f'{{"after": {{"name": ["{tenant["name"]}"]}}}}', "after: holds"),
+        ('{"after": {"name": ["another"]}, "before": {}}', "before: does not hold after: does not hold"),
+        ('{"after": {"nmae": ["x"]}}', "after: "),
+        ('{"after": ', "This is not JSON"),
+        ('{"later": {}}', "conditions.later: There is no such part"),
+        ("[]", "An object is required"),
+        ("", "Without a template the body is the change as JSON."),
+    ):
+        page = tried(webhook_form(browser, conditions=entered))
+        text = " ".join(part_of(page).text.split())
+        assert expected in text, (entered, text)
+        assert page.form()["conditions"].value == entered
+
+
 def test_errors_of_the_templates_of_a_webhook_are_shown_with_their_line(browser: Browser, tenant: Any) -> None:
     page = tried(webhook_form(browser, body_template="{\n{{ data.name.x.y }}\n}"))
     assert "Line 2: " in part_of(page).text
