@@ -18,6 +18,7 @@ from pyramid.request import Request
 
 from netinv_core.errors import Denied, Invalid
 from netinv_core.hook_results import check_functions
+from netinv_core.http.time_limits import TakesTooLong, in_time
 from netinv_core.package_faults import package_at_fault
 from netinv_core.packages import errors_of
 from netinv_core.registry_cache import cached_in_registry
@@ -26,7 +27,6 @@ from netinv_web.file_imports import FileImport
 from netinv_web.lists.columns import ListColumn
 from netinv_web.lists.facet_counts import ListFacet
 from netinv_web.menu import may
-from netinv_web.time_limits import PART, TAB, TakesTooLong, in_time
 
 if TYPE_CHECKING:
     from netinv_core.types import Endpoint, Registry, UnitOfWork
@@ -343,6 +343,7 @@ def _are_pairs_of_texts(value: Any) -> bool:
 
 # Checks of the values of extensions, by their annotations.
 PAIR = 2
+PART, TAB = "panel_timeout", "tab_timeout"  # settings: of a part beside others, and of one that is a page
 _VALID: Mapping[str, Callable[[Any], bool]] = {
     "str": lambda value: isinstance(value, str),
     "int": lambda value: isinstance(value, int),
@@ -416,7 +417,7 @@ def call_of_package(
     registry: Registry = request.registry.netinv
     if package is None or not registry.is_plugin(package):
         return function(request)
-    return in_time(request, key, function, setting)
+    return in_time(request, key, function, registry.settings[setting])
 
 
 def call_of_extension(request: Request, extension: Any, what: str, function: Callable[[Request], Any]) -> Any:

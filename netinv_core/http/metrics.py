@@ -19,6 +19,7 @@ from pyramid.response import Response
 from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.backups import schedule as backups
 from netinv_core.changelog import sequence
+from netinv_core.http.time_limits import parts_in_time
 from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
@@ -55,8 +56,9 @@ class _Families:
         return self.families
 
 
-def samples(uow: UnitOfWork) -> list[Sample]:
+def samples(request: Request) -> list[Sample]:
     """The metrics of the core and of every package."""
+    uow = request.uow
     release = {"version": importlib.metadata.version("netinv-core"), "database": uow.registry.dialect}
     changes = sequence.numbers(uow.connection).last
     alive, seen = workers.summary(uow.connection)
@@ -68,7 +70,7 @@ def samples(uow: UnitOfWork) -> list[Sample]:
         *_backups(uow),
         *_queue(uow.registry.settings.get("queue_url", "")),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
-        *[sample for found in uow.registry.parts("netinv_metrics", _checked, uow=uow) for sample in found],
+        *[sample for found in parts_in_time(request, "netinv_metrics", _checked) for sample in found],
     ]
 
 
@@ -127,7 +129,7 @@ def text(samples: Iterable[Sample]) -> bytes:
 def metrics(request: Request) -> Response:
     """The metrics, for every active account."""
     process_metrics.sample(request.registry.netinv_engine, now=True)
-    response = Response(body=text(samples(request.uow)) + process_metrics.text())
+    response = Response(body=text(samples(request)) + process_metrics.text())
     response.headers.update({"Content-Type": MEDIA_TYPE, "Cache-Control": "no-store"})
     return response
 

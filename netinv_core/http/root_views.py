@@ -18,6 +18,7 @@ from netinv_core.http import standard_parameters, versions
 from netinv_core.http.actions import schema_of, taking_documented_members
 from netinv_core.http.methods import allow_header
 from netinv_core.http.serialization import dumps
+from netinv_core.http.time_limits import parts_in_time
 from netinv_core.packages import CORE
 from netinv_core.types import App
 
@@ -107,7 +108,7 @@ def status(request: Request) -> Any:
         "plugins": {name: _version(app) for name, app in registry.apps.items() if app.plugin},
         "broken-packages": {item.name: item.reason for item in registry.broken},
     }
-    for entries in registry.parts("netinv_status", _status_entries, uow=request.uow):
+    for entries in parts_in_time(request, "netinv_status", _status_entries):
         body = {**entries, **body}
     return body
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
 from netinv_admin.commands.cli import cli
+from netinv_core.http import time_limits
 from netinv_core.packages import FILE_PREFIX
 from netinv_testing import Service
 from netinv_web.testing import Browser
+from tests.support.waiting import until
 
 PAST_COMMITS = """
 import sqlalchemy as sa
@@ -77,6 +80,24 @@ from netinv_core import hookimpl
 @hookimpl
 def netinv_status(uow):
     return {"object": object()}
+"""
+
+
+SLOW = """
+import threading
+from netinv_core import hookimpl
+
+woken = threading.Event()
+
+@hookimpl
+def netinv_status(uow):
+    woken.wait()
+    return {"slow": True}
+
+@hookimpl
+def netinv_metrics(uow):
+    woken.wait()
+    return []
 """
 
 
@@ -147,6 +168,25 @@ def test_what_a_plugin_fails_at_is_left_out(
     assert any("netinv_status of the package objects failed" in record.getMessage() for record in caplog.records)
     for part in ("netinv_status", "netinv_metrics", "netinv_dynamic_filters", "the recogniser failing"):
         assert any(message.startswith(f"{part} of the package") for message in failed)
+
+
+def test_status_and_metrics_do_not_wait_for_a_slow_plugin(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    service = Service(engine, {"netinv.plugins_dir": str(tmp_path), "netinv.package_failures": "0"})
+    monkeypatch.setattr(time_limits, "SECONDS", 0.2)
+    try:
+        assert "slow" not in service.api.get("/api/status/")
+        assert b"netinv_info" in service.api.send("GET", "/metrics", status=200).body
+        assert "slow" not in service.api.get("/api/status/"), "it is not called again while it runs"
+    finally:
+        sys.modules[f"{FILE_PREFIX}slow"].woken.set()
+    until(lambda: all(thread.name != "netinv-part" for thread in threading.enumerate()))
+    assert service.api.get("/api/status/")["slow"] is True
+    told = [str(record.exc_info) for record in caplog.records if "of the package slow failed" in record.getMessage()]
+    assert ["took longer than 0.2 s" in text for text in told] == [True, True, False]
+    del sys.modules[f"{FILE_PREFIX}slow"]
 
 
 def test_parts_of_another_shape_and_conditions_that_fail_leave_pages_and_searches_whole(

@@ -69,6 +69,7 @@ OPEN_MODULES = {
         "http.serialization",
         "http.standard_parameters",
         "http.subrequests",
+        "http.time_limits",
         "http.traversal",
         "http.versions",
         "http.views",

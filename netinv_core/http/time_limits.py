@@ -1,7 +1,7 @@
-"""Time limit of the parts that plugins add to pages: a page does not wait for a part that takes longer.
+"""Time limit of the parts that plugins add to answers: a request does not wait for a part that takes longer.
 
-The part runs in a thread of its own, on the connections of the page. When the time is over, the page leaves them to the
-thread, which ends when the part does, and goes on with others. Until then the part is not called again.
+The part runs in a thread of its own, on the connections of the request. When the time is over, the request leaves them
+to the thread, which ends when the part does, and goes on with others. Until then the part is not called again.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import contextvars
 import copy
 import logging
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from pyramid.request import Request
 from pyramid.threadlocal import RequestContext
 
 from netinv_core.db.driver import driver_of
+from netinv_core.errors import RequestError
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.types import Registry
 
 log = logging.getLogger(__name__)
-PART, TAB = "panel_timeout", "tab_timeout"  # settings: of a part beside others, and of one that is a page
+SECONDS = 5.0  # of a part of an answer of the API
 
 
 class TakesTooLong(Exception):
@@ -34,17 +35,18 @@ def _running(registry: Registry) -> dict[Any, threading.Thread]:
     return {}
 
 
-def in_time(request: Request, key: Hashable, function: Callable[[Request], Any], setting: str = PART) -> Any:
+def in_time(request: Request, key: Hashable, function: Callable[[Request], Any], seconds: float) -> Any:
     """The result of ``function``, which gets a copy of the request.
 
     ``key`` tells what is called, so that it is not called again while an earlier call runs.
 
     Requests that write, or that show what a change request proposes, have no limit: the transaction is theirs.
 
-    :raises TakesTooLong: after the seconds of a setting
+    :param seconds: the time limit; none if it is 0
+    :raises TakesTooLong: when the time is over
     """
     registry: Registry = request.registry.netinv
-    seconds, uow = registry.settings[setting], request.uow
+    uow = request.uow
     if not seconds or uow.writing or uow.aside is not None:
         return function(request)
     running = _running(registry)
@@ -58,6 +60,26 @@ def in_time(request: Request, key: Hashable, function: Callable[[Request], Any],
         return call.outcome()
     running[key] = thread
     raise TakesTooLong(f"it took longer than {seconds:g} s")
+
+
+def parts_in_time(request: Request, hook: str, read: Callable[[Any], Any]) -> Iterator[Any]:
+    """As :meth:`netinv_core.registry.Registry.parts`, for a hook with a unit of work. The part of a plugin that takes
+    longer than :data:`SECONDS` is left out, too.
+    """
+    registry: Registry = request.registry.netinv
+    for package, caller in registry.callers(hook):
+
+        def call(own: Request, caller: Any = caller) -> list[Any]:
+            return [read(result) for result in caller(uow=own.uow)]
+
+        try:
+            found = in_time(request, (hook, package), call, SECONDS) if registry.is_plugin(package) else call(request)
+        except RequestError:
+            raise
+        except (Exception, SystemExit) as error:
+            registry.leave_out(package, error, hook, request.uow)
+        else:
+            yield from found
 
 
 class _Call:
