@@ -28,13 +28,13 @@ def units_of(height: int, devices: Iterable[Mounted], reserved: Iterable[Sequenc
     return Share(sum(1 for unit in taken if 1 <= unit <= height), height, UNITS)
 
 
-def power_of(uow: UnitOfWork, racks: Iterable[uuid.UUID], condition: Any = None) -> dict[uuid.UUID, Share]:
+def power_of(uow: UnitOfWork, racks: Iterable[uuid.UUID], limits: Sequence[Any] = ()) -> dict[uuid.UUID, Share]:
     """Returns the allocated and the available watts of the feeds in these racks, by rack. Takes one statement.
 
     A power port on a feed draws its own allocated draw. A port without one draws what the ports on the outlets that it
     supplies draw.
 
-    :param condition: which feeds count; ``None`` for all
+    :param limits: conditions of the feeds that count
     """
     feed, port, outlet = PowerFeed.__table__, PowerPort.__table__, PowerOutlet.__table__
     supplied = port.alias()
@@ -48,7 +48,7 @@ def power_of(uow: UnitOfWork, racks: Iterable[uuid.UUID], condition: Any = None)
     statement = (
         sa.select(feed.c.rack_id, feed.c.available_power, sa.func.coalesce(port.c.allocated_draw, behind, 0))
         .select_from(feed.outerjoin(port, on_feed))
-        .where(in_parameter(uow.registry.dialect, feed.c.rack_id), sa.true() if condition is None else condition)
+        .where(in_parameter(uow.registry.dialect, feed.c.rack_id), *limits)
     )
     shares: dict[uuid.UUID, Share] = {}
     keys = list(racks)
@@ -72,7 +72,7 @@ def of_racks(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, Share]
     for rack, units in uow.execute(statement, {"keys": list(keys)}):
         reserved.setdefault(rack, []).append([int(unit) for unit in units])
     limits = permissions.visible(uow, uow.registry.of_model(PowerFeed), PowerFeed.__table__)
-    power = power_of(uow, keys, sa.and_(sa.true(), *limits))
+    power = power_of(uow, keys, limits)
     return {
         key: {"units": units_of(rack.u_height, devices.get(key, ()), reserved.get(key, ()))}
         | ({"power": power[key]} if key in power and power[key].whole else {})

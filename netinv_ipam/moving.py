@@ -73,10 +73,9 @@ class _Moved:
 def _limits(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> Sequence[Any]:
     """The conditions for objects that the user may change."""
     try:
-        scope = permissions.scope(uow, endpoint, "change", table)
+        return permissions.limits(uow, endpoint, "change", table)
     except Denied:
         return [sa.false()]
-    return [] if scope is None else [scope]
 
 
 def plan(uow: UnitOfWork, endpoint: Endpoint, item: Item, vrf: Any) -> ReshapingPlan:

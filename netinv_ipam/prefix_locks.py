@@ -41,7 +41,7 @@ def locked(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Row | None:
     Returns the row, or ``None`` when the user may not view such a prefix, or its network or VRF has changed meanwhile.
     One statement when the place is known, which is asked for only with a permission for every prefix.
     """
-    if permissions.scope(uow, endpoint, "view", _table) is not None:
+    if permissions.limits(uow, endpoint, "view", _table):
         place = _place(uow, endpoint, key)
         return None if place is None else _locked_at(uow, place).get(key)
     places = _places_of(uow.registry)

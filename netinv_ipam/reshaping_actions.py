@@ -165,7 +165,7 @@ def _lock(uow: UnitOfWork, endpoint: Endpoint, key: Any, action: str) -> bool:
     """Locks a prefix; false if the user may not view it, or not take an action on it."""
     try:
         found = locked(uow, endpoint, key) is not None
-        is_free = permissions.scope(uow, endpoint, action, endpoint.table) is None
+        is_free = not permissions.limits(uow, endpoint, action, endpoint.table)
     except Denied:  # the user may view no prefix at all
         return False
     return found and (is_free or key in listing.rows(uow, endpoint, [key], action))

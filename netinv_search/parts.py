@@ -87,10 +87,10 @@ def _permitted(uow: UnitOfWork) -> tuple[list[Ownership], list[Ownership]]:
     limited: list[Ownership] = []
     for item in ownerships(uow.registry):
         try:
-            scopes = [permissions.scope(uow, side, "view", side.table) for side in (item.endpoint, item.owner)]
+            limits = [permissions.limits(uow, side, "view", side.table) for side in (item.endpoint, item.owner)]
         except Denied:
             continue
-        (free if all(scope is None for scope in scopes) else limited).append(item)
+        (limited if any(limits) else free).append(item)
     return free, limited
 
 

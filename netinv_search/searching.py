@@ -219,10 +219,10 @@ def _selected(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[_Q
     for number, query in enumerate(queries):
         table = query.endpoint.table if query.table is None else query.table
         try:
-            allowed = permissions.scope(uow, query.endpoint, "view", table)
-            if allowed is not None and query.table is None:
+            limits = permissions.limits(uow, query.endpoint, "view", table)
+            if limits and query.table is None:
                 table = table.alias()  # the constraints may have subqueries on the table itself
-                allowed = permissions.scope(uow, query.endpoint, "view", table)
+                limits = permissions.limits(uow, query.endpoint, "view", table)
         except Denied:
             continue
         try:
@@ -230,7 +230,7 @@ def _selected(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[_Q
         except Exception as error:
             uow.registry.leave_out(query.package, error, f"the recogniser {query.provider}", uow)
             continue
-        conditions = [condition] if allowed is None else [condition, allowed]
+        conditions = [condition, *limits]
         value = table.c[query.match.field] if query.match.field in table.c else sa.null()
         rows = sa.select(table.c.id.label("id"), sa.cast(value, sa.Text()).label("value")).where(*conditions)
         order = query.match.order(table)

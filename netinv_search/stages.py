@@ -259,10 +259,10 @@ def _union(
     limited: list[Endpoint] = []
     for endpoint in resources:
         try:
-            allowed = permissions.scope(uow, endpoint, "view", endpoint.table)
+            limits = permissions.limits(uow, endpoint, "view", endpoint.table)
         except Denied:
             continue
-        (free if allowed is None else limited).append(endpoint)
+        (limited if limits else free).append(endpoint)
     rows: dict[str, Rows] = {}
     if free:
         key = (stage, SCANNED_ROWS, tuple(endpoint.label for endpoint in free))
@@ -287,8 +287,7 @@ def kept_alias(table: sa.Table) -> Any:
 def _limited_parts(uow: UnitOfWork, resources: Iterable[Endpoint], select: SelectOf) -> Iterator[Any]:
     for endpoint in resources:
         table = endpoint.table.alias()
-        allowed = permissions.scope(uow, endpoint, "view", table)
-        visible = sa.select(table).where(allowed).subquery()
+        visible = sa.select(table).where(*permissions.limits(uow, endpoint, "view", table)).subquery()
         yield _part(select(endpoint, visible))
 
 

@@ -109,8 +109,7 @@ def load(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: bool) -> list[
     :raises Conflict: when there are too many, or the package of an object is not installed
     """
     endpoint = uow.registry.of_model(ObjectChange)
-    allowed = permissions.scope(uow, endpoint, "view", _change)
-    permitted = sa.true() if allowed is None else allowed
+    permitted = sa.and_(sa.true(), *permissions.limits(uow, endpoint, "view", _change))
     columns = record_columns()
     root = uow.execute(sa.select(*columns).where(_change.c.id == change_id, permitted)).first()
     if root is None:

@@ -57,15 +57,15 @@ def _hidden(uow: UnitOfWork, keys: dict[str, str]) -> set[str]:
     for number, (endpoint, of_endpoint) in enumerate(paths.items()):
         table = endpoint.table
         try:
-            allowed = permissions.scope(uow, endpoint, "view", table)
+            limits = permissions.limits(uow, endpoint, "view", table)
         except Denied:
             hidden.update(of_endpoint.values())
             continue
-        if allowed is None:
+        if not limits:
             continue
         hidden.update(of_endpoint.values())
         asked = in_parameter(uow.registry.dialect, table.c.id, f"keys_{number}")
-        queries.append(sa.select(sa.literal_column(str(number)), table.c.id).where(asked, allowed))
+        queries.append(sa.select(sa.literal_column(str(number)), table.c.id).where(asked, *limits))
         parameters[f"keys_{number}"] = list(of_endpoint)
     if not queries:
         return hidden

@@ -50,8 +50,8 @@ def check(uow: UnitOfWork, endpoint: Endpoint, action: str) -> None:
         raise Denied()
 
 
-def scope(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
-    """Returns the condition on ``table`` that an action is permitted on a row; ``None`` when it is on every row.
+def limits(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> list[Any]:
+    """Returns the conditions on ``table`` that an action is permitted on a row; empty when it is on every row.
 
     Objects about other objects (``about`` of :class:`netinv_core.resource.Resource`), such as notes, are accessible
     only where these may be viewed.
@@ -63,7 +63,7 @@ def scope(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
     if endpoint.resource.about and not uow.identity.superuser:
         pairs = [(table.c[label], table.c[key]) for label, key in endpoint.resource.about]
         conditions.append(named_objects.visible(uow, pairs, _view_limits))
-    return sa.and_(*conditions) if conditions else None
+    return conditions
 
 
 def visible(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> list[Any]:
@@ -72,10 +72,9 @@ def visible(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> list[Any]:
     They limit whatever a client names or compares: an object that it may not view behaves like one that does not exist.
     """
     try:
-        allowed = scope(uow, endpoint, "view", table)
+        return limits(uow, endpoint, "view", table)
     except Denied:
         return [sa.false()]
-    return [] if allowed is None else [allowed]
 
 
 def visible_ids(uow: UnitOfWork, endpoint: Endpoint, ids: Sequence[Any]) -> set[Any]:
@@ -86,13 +85,13 @@ def visible_ids(uow: UnitOfWork, endpoint: Endpoint, ids: Sequence[Any]) -> set[
 def permitted_ids(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any]) -> set[Any]:
     """Returns those of the ids on whose objects an action is permitted; one statement, none without constraints."""
     try:
-        allowed = scope(uow, endpoint, action, endpoint.table)
+        conditions = limits(uow, endpoint, action, endpoint.table)
     except Denied:
         return set()
-    if allowed is None or not ids:
+    if not conditions or not ids:
         return set(ids)
     clause = in_parameter(endpoint.registry.dialect, endpoint.table.c.id)
-    return set(uow.execute(sa.select(endpoint.table.c.id).where(clause, allowed), {"keys": list(ids)}).scalars())
+    return set(uow.execute(sa.select(endpoint.table.c.id).where(clause, *conditions), {"keys": list(ids)}).scalars())
 
 
 def all_granted(uow: UnitOfWork, endpoint: Endpoint) -> bool:
@@ -219,11 +218,11 @@ def verify(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any],
     :raises Denied: for such an object
     """
     table = endpoint.table
-    condition = scope(uow, endpoint, action, table)
-    if condition is None or not ids:
+    conditions = limits(uow, endpoint, action, table)
+    if not conditions or not ids:
         return
     clause = in_parameter(endpoint.registry.dialect, table.c.id)
-    inside = set(uow.execute(sa.select(table.c.id).where(clause, condition), {"keys": list(ids)}).scalars())
+    inside = set(uow.execute(sa.select(table.c.id).where(clause, *conditions), {"keys": list(ids)}).scalars())
     if inside.issuperset(ids):
         return
     error, outside = Denied(), set(ids) - inside

@@ -135,12 +135,11 @@ def tokens_of_others_need_a_permission(uow: UnitOfWork, drafts: Sequence[Draft])
         return
     users = uow.registry.of_model(User)
     try:
-        limit = permissions.scope(uow, users, "change", users.table)
+        changed = permissions.limits(uow, users, "change", users.table)
     except Denied:
-        limit = sa.false()
+        changed = [sa.false()]
     conditions = [users.table.c.id.in_(named), users.table.c.is_superuser.is_(False)]
-    visible = permissions.visible(uow, users, users.table)
-    limits = [*visible, *([] if limit is None else [limit])]
+    limits = [*permissions.visible(uow, users, users.table), *changed]
     allowed = set(uow.execute(sa.select(users.table.c.id).where(*conditions, *limits)).scalars())
     for draft in drafts:
         if draft.new and draft["user_id"] in named - allowed:

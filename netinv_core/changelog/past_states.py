@@ -97,7 +97,7 @@ def _present(
     try:
         return listing.detail(uow, endpoint, key, parameters, without=without - _TIMES)
     except NotFound:
-        is_limited = permissions.scope(uow, endpoint, "view", endpoint.table) is not None
+        is_limited = bool(permissions.limits(uow, endpoint, "view", endpoint.table))
         table = endpoint.table
         if is_limited or uow.execute(sa.select(table.c.id).where(table.c.id == key)).first() is not None:
             raise
@@ -109,8 +109,7 @@ def _first_record_after(uow: UnitOfWork, endpoint: Endpoint, key: uuid.UUID, mom
 
     :raises Denied: when the user may not view it
     """
-    allowed = permissions.scope(uow, uow.registry.of_model(ObjectChange), "view", _change)
-    permitted = sa.true() if allowed is None else allowed
+    permitted = sa.and_(sa.true(), *permissions.limits(uow, uow.registry.of_model(ObjectChange), "view", _change))
     statement = sa.select(*record_columns(("action", "before", "after")), permitted.label("permitted")).where(
         _change.c.changed_object_type == endpoint.label,
         _change.c.changed_object_id == key,

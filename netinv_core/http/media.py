@@ -58,13 +58,12 @@ def _check(uow: RequestUnitOfWork, holders: Iterable[Holder], name: str) -> None
     for endpoint, attributes in holders:
         table = endpoint.table
         try:
-            allowed = permissions.scope(uow, endpoint, "view", table)
+            limits = permissions.limits(uow, endpoint, "view", table)
         except Denied as error:
             denied = error
             continue
         names_file = sa.or_(*[table.c[attribute] == name for attribute in attributes])
-        condition = sa.true() if allowed is None else allowed
-        if uow.execute(sa.select(table.c.id).where(names_file, condition).limit(1)).first() is not None:
+        if uow.execute(sa.select(table.c.id).where(names_file, *limits).limit(1)).first() is not None:
             return
     raise denied or NotFound()
 

@@ -56,12 +56,12 @@ def conditions_of(uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: P
     :raises Denied: without permission
     :raises Invalid: for an unknown parameter or a bad value
     """
-    allowed = permissions.scope(uow, endpoint, action, table)
+    limits = permissions.limits(uow, endpoint, action, table)
     if not parameters:
-        return [] if allowed is None else [allowed]
+        return limits
     strict = uow.registry.settings.get("strict_filtering", True)
     conditions = parse_parameters(uow, endpoint, table, parameters, strict=strict)
-    return conditions if allowed is None else [*conditions, allowed]
+    return [*conditions, *limits]
 
 
 def ids(
@@ -195,8 +195,8 @@ def rows(
     uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], action: str, *, locked: bool = False
 ) -> dict[Any, dict[str, Any]]:
     """Returns the rows of the objects that the user has permission for, by id; optionally ``locked`` (FOR UPDATE)."""
-    allowed = permissions.scope(uow, endpoint, action, endpoint.table)
-    return _rows(uow, endpoint.table, keys, [] if allowed is None else [allowed], locked=locked)
+    limits = permissions.limits(uow, endpoint, action, endpoint.table)
+    return _rows(uow, endpoint.table, keys, limits, locked=locked)
 
 
 def lock(uow: UnitOfWork, table: Any, keys: Iterable[Any], conditions: Sequence[Any] = ()) -> dict[Any, dict[str, Any]]:

@@ -178,8 +178,8 @@ def _far_host(uow: UnitOfWork, ports: Endpoint, names: Sequence[str]) -> Any:
     near, far, device = Interface.__table__, Interface.__table__.alias(), Device.__table__
     joined = sa.select(near.c.id, far.c.device_id).join(device, device.c.id == near.c.device_id)
     joined = joined.outerjoin(far, far.c.id == near.c.connected_endpoint_id)
-    allowed = permissions.scope(uow, ports, "view", near)
-    conditions = [device.c.name == names[0], near.c.name == names[1], *([allowed] if allowed is not None else [])]
+    limits = permissions.limits(uow, ports, "view", near)
+    conditions = [device.c.name == names[0], near.c.name == names[1], *limits]
     row = uow.execute(joined.where(*conditions).order_by(near.c.id).limit(1)).first()
     if row is None:
         raise NotFound()

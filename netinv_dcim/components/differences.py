@@ -276,7 +276,6 @@ def _visible_types(uow: UnitOfWork, device: Any) -> list[Any] | None:
 def _limits(uow: UnitOfWork, model: type[Base], table: Any) -> list[Any] | None:
     """The conditions that the user may view a row; ``None`` if they may view none."""
     try:
-        allowed = permissions.scope(uow, uow.registry.of_model(model), "view", table)
+        return permissions.limits(uow, uow.registry.of_model(model), "view", table)
     except Denied:
         return None
-    return [] if allowed is None else [allowed]

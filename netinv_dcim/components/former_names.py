@@ -27,11 +27,11 @@ def former_names(uow: UnitOfWork, templates: Collection[Any]) -> dict[Any, list[
     if not templates:
         return {}
     try:
-        allowed = permissions.scope(uow, uow.registry.of_model(ObjectChange), "view", change)
+        limits = permissions.limits(uow, uow.registry.of_model(ObjectChange), "view", change)
     except Denied:
         return {}
     conditions = [in_parameter(uow.registry.dialect, change.c.changed_object_id), change.c.action == UPDATE]
-    conditions += [] if allowed is None else [allowed]
+    conditions += limits
     statement = sa.select(change.c.changed_object_id, *stored_states()).where(*conditions)
     rows = uow.execute(statement.order_by(change.c.time.desc()).limit(MAX_READ), {"keys": list(templates)}).tuples()
     names: dict[Any, list[str]] = {}

@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
-from netinv_core.errors import Denied
 from netinv_core.models.base import Base, table_of
 from netinv_core.storage import image_headers
 from netinv_core.types import UnitOfWork
@@ -62,7 +61,6 @@ def device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, A
     """Returns the columns that the drawing shows of devices that the user may view, by id. Takes one statement."""
     device, kind, maker = table_of(Device), table_of(DeviceType), table_of(Manufacturer)
     role, chassis = table_of(DeviceRole), table_of(VirtualChassis)
-    type_condition, device_condition = visible(uow, DeviceType), visible(uow, Device)
     columns = [
         device.c.id,
         device.c.name,
@@ -75,14 +73,12 @@ def device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, A
     ]
     labelled = [chassis.c.name.label("chassis"), maker.c.name.label("maker"), role.c.name.label("role"), role.c.color]
     statement = (
-        sa.select(*columns, *labelled, (sa.true() if type_condition is None else type_condition).label("pictured"))
+        sa.select(*columns, *labelled, sa.and_(sa.true(), *visible(uow, DeviceType)).label("pictured"))
         .join_from(device, kind, kind.c.id == device.c.device_type_id)
         .join(maker, maker.c.id == kind.c.manufacturer_id)
         .join(role, role.c.id == device.c.device_role_id)
         .outerjoin(chassis, chassis.c.id == device.c.virtual_chassis_id)
-        .where(
-            in_parameter(uow.registry.dialect, device.c.id), sa.true() if device_condition is None else device_condition
-        )
+        .where(in_parameter(uow.registry.dialect, device.c.id), *visible(uow, Device))
     )
     return {row.id: row for row in uow.execute(statement, {"keys": list(keys)})} if keys else {}
 
@@ -113,7 +109,6 @@ def reservations(uow: UnitOfWork, racks: Sequence[uuid.UUID]) -> dict[uuid.UUID,
     statement.
     """
     table, user, tenant = table_of(RackReservation), table_of(User), table_of(Tenant)
-    condition = visible(uow, RackReservation)
     statement = (
         sa.select(
             table.c.rack_id,
@@ -121,7 +116,7 @@ def reservations(uow: UnitOfWork, racks: Sequence[uuid.UUID]) -> dict[uuid.UUID,
             table.c.description,
             user.c.username,
             tenant.c.name,
-            (sa.true() if condition is None else condition).label("viewed"),
+            sa.and_(sa.true(), *visible(uow, RackReservation)).label("viewed"),
         )
         .join_from(table, user, user.c.id == table.c.user_id)
         .outerjoin(tenant, tenant.c.id == table.c.tenant_id)
@@ -158,10 +153,7 @@ def _pictures(uow: UnitOfWork, names: Iterable[str]) -> dict[str, Picture]:
     return pictures
 
 
-def visible(uow: UnitOfWork, model: type[Base]) -> Any:
-    """Returns the condition for objects that the user may view: ``None`` for all of them, false for none."""
+def visible(uow: UnitOfWork, model: type[Base]) -> list[Any]:
+    """Returns the conditions for objects that the user may view; empty when they may view all of them."""
     endpoint = uow.registry.of_model(model)
-    try:
-        return permissions.scope(uow, endpoint, "view", endpoint.table)
-    except Denied:
-        return sa.false()
+    return permissions.visible(uow, endpoint, endpoint.table)

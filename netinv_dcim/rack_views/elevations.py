@@ -134,10 +134,10 @@ def _units(
 
 def _nested_devices(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[Any, dict[str, Any]]:
     """Returns the nested representations of the devices that the user may view, by id."""
-    endpoint, condition = uow.registry.of_model(Device), visible(uow, Device)
-    if condition is not None and keys:
+    endpoint, limits = uow.registry.of_model(Device), visible(uow, Device)
+    if limits and keys:
         statement = sa.select(endpoint.table.c.id).where(
-            in_parameter(uow.registry.dialect, endpoint.table.c.id), condition
+            in_parameter(uow.registry.dialect, endpoint.table.c.id), *limits
         )
         keys = list(uow.execute(statement, {"keys": list(keys)}).scalars())
     return dict(plan_of(endpoint, "nested").fetch(uow, list(keys)))

@@ -113,12 +113,12 @@ def chosen(uow: UnitOfWork, query: ListQuery) -> Chosen | None:
         key = uuid.UUID(texts[-1]) if texts and texts[-1] else None
     except ValueError:
         raise Invalid({SELECT: [f'"{texts[-1][:100]}" is not a valid UUID.']}) from None
-    device, kind, condition = Device.__table__, DeviceType.__table__, visible(uow, Device)
+    device, kind = Device.__table__, DeviceType.__table__
     place = (device.c.rack_id, device.c.position, device.c.face)
     statement = (
         sa.select(device.c.id, device.c.name, kind.c.model, kind.c.u_height, kind.c.is_full_depth, *place)
         .join_from(device, kind, kind.c.id == device.c.device_type_id)
-        .where(device.c.id == key, sa.true() if condition is None else condition)
+        .where(device.c.id == key, *visible(uow, Device))
     )
     row = uow.execute(statement).first() if key is not None else None
     if row is None:
@@ -236,10 +236,8 @@ def plan_of(request: Request, query: ListQuery) -> RackPlan:
 def _visible_objects(uow: UnitOfWork, model: Any, keys: Sequence[Any], names: Sequence[str]) -> dict[Any, Any]:
     """These members of the objects that the user may view, by id: two statements."""
     endpoint = uow.registry.of_model(model)
-    table, condition = endpoint.table, visible(uow, model)
-    statement = sa.select(table.c.id).where(
-        in_parameter(uow.registry.dialect, table.c.id), sa.true() if condition is None else condition
-    )
+    table = endpoint.table
+    statement = sa.select(table.c.id).where(in_parameter(uow.registry.dialect, table.c.id), *visible(uow, model))
     seen = list(uow.execute(statement, {"keys": list(set(keys))}).scalars())
 
     def build(plan: ReadPlan, place: JoinedTable) -> Any:
@@ -313,7 +311,6 @@ def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any]) -> li
     rack. Rows with id, name, height and rack, at most :data:`MAX_LISTED` and one more. One statement.
     """
     device, kind = Device.__table__, DeviceType.__table__
-    condition = visible(uow, Device)
     dialect = uow.registry.dialect
     statement = (
         sa.select(device.c.id, device.c.name, device.c.rack_id, kind.c.model, kind.c.u_height, kind.c.is_full_depth)
@@ -326,7 +323,7 @@ def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any]) -> li
                 in_parameter(dialect, device.c.rack_id),
                 sa.and_(device.c.rack_id.is_(None), in_parameter(dialect, device.c.site_id, "sites")),
             ),
-            sa.true() if condition is None else condition,
+            *visible(uow, Device),
         )
         .order_by(device.c.rack_id.is_(None), device.c.name_key, device.c.id)
         .limit(MAX_LISTED + 1)

@@ -116,7 +116,7 @@ def _visible_inside(
 def limit_of(uow: UnitOfWork, endpoint: Endpoint) -> str:
     """Returns how many objects of a resource the user may view: :data:`ALL`, :data:`CONSTRAINED` or :data:`NONE`."""
     try:
-        return ALL if permissions.scope(uow, endpoint, "view", endpoint.table) is None else CONSTRAINED
+        return CONSTRAINED if permissions.limits(uow, endpoint, "view", endpoint.table) else ALL
     except Denied:
         return NONE
 

@@ -294,13 +294,13 @@ def _bypassable(uow: UnitOfWork, keys: Collection[uuid.UUID]) -> set[uuid.UUID]:
     """The rules that the user may bypass, of these; one statement, none without constraints."""
     acting = as_author(uow)
     try:
-        allowed = permissions.scope(acting, uow.registry[RULE_LABEL], "bypass", rule_table)
+        limits = permissions.limits(acting, uow.registry[RULE_LABEL], "bypass", rule_table)
     except Denied:
         return set()
-    if allowed is None or not keys:
+    if not limits or not keys:
         return set(keys)
     clause = in_parameter(uow.registry.dialect, rule_table.c.id)
-    return set(uow.execute(sa.select(rule_table.c.id).where(clause, allowed), {"keys": list(keys)}).scalars())
+    return set(uow.execute(sa.select(rule_table.c.id).where(clause, *limits), {"keys": list(keys)}).scalars())
 
 
 def pass_as_reviewed(uow: UnitOfWork, items: Iterable[ReviewedObject]) -> None:

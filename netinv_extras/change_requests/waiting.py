@@ -105,7 +105,7 @@ def to_review(uow: UnitOfWork, table: Any) -> Any:
     """
     own = uow.identity.user_id
     try:
-        allowed = permissions.scope(uow, uow.registry[LABEL], "approve", table)
+        limits = permissions.limits(uow, uow.registry[LABEL], "approve", table)
     except Denied:
         return sa.false()
     if own is None:
@@ -127,7 +127,7 @@ def to_review(uow: UnitOfWork, table: Any) -> Any:
         sa.not_(_is_own(uow, table)),
         sa.not_(approved),
         sa.or_(sa.not_(under_rules), counts_for, missing),
-        *([] if allowed is None else [allowed]),
+        *limits,
     )
 
 

@@ -219,8 +219,7 @@ class FeedReader:
 
     def __init__(self, uow: RequestUnitOfWork, endpoint: Endpoint, engine: Engine, limit: int) -> None:
         self._uow, self._engine, self._limit = uow, engine, limit
-        allowed = permissions.scope(uow, endpoint, "view", _change)
-        permitted = sa.true() if allowed is None else allowed
+        permitted = sa.and_(sa.true(), *permissions.limits(uow, endpoint, "view", _change))
         statement = sa.select(*record_columns(_names), permitted.label("permitted"))
         self._next = statement.order_by(_change.c.number).limit(limit + 1)
         self._types: dict[str, bool] = {}
@@ -281,7 +280,7 @@ class FeedReader:
 
     def _is_unrestricted(self, endpoint: Endpoint) -> bool:
         try:
-            return permissions.scope(self._uow, endpoint, "view", endpoint.table) is None
+            return not permissions.limits(self._uow, endpoint, "view", endpoint.table)
         except Denied:
             return False
 

@@ -256,11 +256,10 @@ def secrets_group_must_be_permitted(uow: UnitOfWork, drafts: Sequence[Draft]) ->
     if not with_group or uow.identity.superuser:
         return
     groups = uow.registry.of_model(SecretsGroup)
-    allowed: Any = sa.false()
+    limits: list[Any] = [sa.false()]
     if (groups.label, "change") in uow.identity.permissions:
-        scope = permissions.scope(uow, groups, "change", groups.table)
-        allowed = sa.true() if scope is None else scope
-    statement = sa.select(groups.table.c.id).where(in_parameter(uow.registry.dialect, groups.table.c.id), allowed)
+        limits = permissions.limits(uow, groups, "change", groups.table)
+    statement = sa.select(groups.table.c.id).where(in_parameter(uow.registry.dialect, groups.table.c.id), *limits)
     keys = list({draft["secrets_group_id"] for draft in with_group})
     permitted = set(uow.execute(statement, {"keys": keys}).scalars())
     for draft in with_group:

@@ -99,10 +99,10 @@ def _last_results(uow: UnitOfWork, keys: list[Any]) -> dict[Any, dict[str, Any]]
     """Returns the last result of each job that the user may view, in brief form, by job id. Two statements."""
     endpoint, table = uow.registry[job_results.LABEL], table_of(JobResult)
     try:
-        viewable = permissions.scope(uow, endpoint, "view", table)
+        limits = permissions.limits(uow, endpoint, "view", table)
     except Denied:
         return {}
-    conditions = [table.c.job_model_id.in_(keys), *([] if viewable is None else [viewable])]
+    conditions = [table.c.job_model_id.in_(keys), *limits]
     newest_first = (table.c.created.desc(), table.c.id)
     place = sa.func.row_number().over(partition_by=table.c.job_model_id, order_by=newest_first).label("place")
     ranked = sa.select(table.c.id, table.c.job_model_id, place).where(*conditions).subquery()

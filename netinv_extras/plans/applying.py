@@ -100,9 +100,7 @@ def apply(uow: UnitOfWork, key: uuid.UUID) -> None:
 
 def _locked(uow: UnitOfWork, endpoint: Endpoint, key: uuid.UUID) -> Mapping[str, Any]:
     """Locks and returns the row of a plan."""
-    conditions = [plan_table.c.id == key]
-    if (allowed := permissions.scope(uow, endpoint, "view", plan_table)) is not None:
-        conditions.append(allowed)
+    conditions = [plan_table.c.id == key, *permissions.limits(uow, endpoint, "view", plan_table)]
     row = uow.execute(lock_rows(sa.select(plan_table).where(*conditions))).mappings().first()
     if row is None:
         raise NotFound()

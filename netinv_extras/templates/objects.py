@@ -134,12 +134,12 @@ class ObjectBatch:
         """Ids of the objects that the user may view; ``None`` for all."""
         table = self.endpoint.table
         try:
-            scope = permissions.scope(self.context, self.endpoint, "view", table)
+            limits = permissions.limits(self.context, self.endpoint, "view", table)
         except Denied:
             return set()
-        if scope is None:
+        if not limits:
             return None
-        permitted = sa.select(table.c.id).where(in_parameter(self.context.registry.dialect, table.c.id), scope)
+        permitted = sa.select(table.c.id).where(in_parameter(self.context.registry.dialect, table.c.id), *limits)
         return set(self.context.execute(permitted, {"keys": self._keys}).scalars())
 
     def _load(self, name: str) -> Loaded:
@@ -286,7 +286,7 @@ class ObjectBatch:
         table, (source, order, *_) = target.table, target.ordering
         keys: dict[Any, Any] = {}
         try:
-            scope = permissions.scope(self.context, target, "view", table)
+            limits = permissions.limits(self.context, target, "view", table)
         except Denied:
             return self._listed(target, keys)
         if step.target_key is not None:
@@ -296,8 +296,7 @@ class ObjectBatch:
             pairs = step.pairs()
             owner, source = pairs.c.owner_id, pairs.join(source, pairs.c.target_id == table.c.id)
         of_batch = in_parameter(self.context.registry.dialect, owner)
-        statement = sa.select(owner, table.c.id).select_from(source).where(of_batch)
-        statement = (statement if scope is None else statement.where(scope)).order_by(*order)
+        statement = sa.select(owner, table.c.id).select_from(source).where(of_batch, *limits).order_by(*order)
         for key, other in self.context.execute(statement, {"keys": self._keys}) if self._keys else ():
             keys.setdefault(key, []).append(other)
         if step.single:

@@ -195,7 +195,7 @@ def retry_selected(
     :raises Denied: when constraints of the user's permission exclude one of them once it is queued
     """
     conditions = [*listing.conditions_of(uow, endpoint, endpoint.table, parameters, "change"), *within]
-    if permissions.scope(uow, endpoint, "change", _table) is None:
+    if not permissions.limits(uow, endpoint, "change", _table):
         return requeue(uow, conditions)
     selected = sa.select(_table.c.id).where(_table.c.state == FAILED, *conditions).order_by(_table.c.id)
     keys = list(uow.execute(lock_rows(selected)).scalars())

@@ -58,10 +58,9 @@ def sample_change(uow: UnitOfWork, webhook: Row, labels: Sequence[str] | None = 
 def _first_change(uow: UnitOfWork, conditions: Sequence[Any]) -> Row | None:
     endpoint = uow.registry[CHANGE_LABEL]
     try:
-        allowed = permissions.scope(uow, endpoint, "view", endpoint.table)
+        limits = permissions.limits(uow, endpoint, "view", endpoint.table)
     except Denied:
         return None
-    limits = [] if allowed is None else [allowed]
     newest = (
         sa.select(*record_columns())
         .where(*conditions, *limits)

@@ -10,7 +10,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.errors import Denied
 from netinv_core.http.metrics import Sample
 from netinv_core.models.base import now, table_of
 from netinv_core.types import UnitOfWork
@@ -73,11 +72,7 @@ def queue_stats(uow: UnitOfWork) -> list[QueueStats]:
 
 def _visible(uow: UnitOfWork) -> Any:
     """Condition for webhooks that the user may view."""
-    try:
-        scope = permissions.scope(uow, uow.registry.of_model(Webhook), "view", _webhook)
-    except Denied:
-        return sa.false()
-    return sa.true() if scope is None else scope
+    return sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(Webhook), _webhook))
 
 
 def status(uow: UnitOfWork) -> dict[str, Any]:

@@ -170,7 +170,7 @@ def edit(request: Request) -> Response:
         uow, endpoint, [key], single=True
     )  # nobody changes it between comparison and write
     current = stored.representations[key]
-    if permissions.scope(uow, endpoint, "view", endpoint.table) is not None:
+    if permissions.limits(uow, endpoint, "view", endpoint.table):
         forms.read_object(uow, endpoint, key)  # 404 for an object that the user may change, not view
     base = merging.baseline(uow, endpoint, key, current, forms.last_text(members, forms.VERSION))
     submission = Submission(request, endpoint, base.original, members, names)

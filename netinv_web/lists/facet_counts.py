@@ -94,9 +94,8 @@ def counted_conditions(
 
     :raises Denied: without permission
     """
-    allowed = permissions.scope(uow, endpoint, "view", endpoint.table)
     own = (name, f"{name}_id")
-    return [*within, *([] if allowed is None else [allowed])] + [
+    return [*within, *permissions.limits(uow, endpoint, "view", endpoint.table)] + [
         condition
         for parameter, group in conditions.items()
         if parameter.partition("__")[0] not in own

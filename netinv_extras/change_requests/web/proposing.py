@@ -147,11 +147,11 @@ def _open_ones(uow: UnitOfWork) -> list[tuple[str, str]]:
     endpoint, table = uow.registry[LABEL], request_table
     if not may(uow, endpoint, "change"):
         return []
-    limits = (permissions.scope(uow, endpoint, "change", table), permissions.scope(uow, endpoint, "view", table))
+    limits = [limit for action in ("change", "view") for limit in permissions.limits(uow, endpoint, action, table)]
     statement = (
         sa.select(table.c.id, table.c.title)
         .where(table.c.user_id == uow.identity.user_id, table.c.state.in_(OPEN_STATES))
-        .where(*(limit for limit in limits if limit is not None))
+        .where(*limits)
         .order_by(table.c.last_updated.desc(), table.c.id)
         .limit(MAX_OFFERED)
     )

@@ -81,8 +81,7 @@ def _counts(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, int]:
     statement.
     """
     table = endpoint.table
-    allowed = permissions.scope(uow, endpoint, "view", table)
-    limits = [] if allowed is None else [allowed]
+    limits = permissions.limits(uow, endpoint, "view", table)
     sent = sa.and_(table.c.state == SUCCEEDED, table.c.finished > uow.now - LATELY)
     counted = sa.or_(table.c.state.in_((QUEUED, FAILED)), sent)
     of_state = sa.select(table.c.state, sa.func.count()).where(counted, *limits)
