@@ -65,7 +65,7 @@ def rule(types: sa.Table) -> Callable[[UnitOfWork, Sequence[Draft]], None]:
                 draft.reject(NAME, *texts[:MOST_SHOWN])
         valid = [draft for draft in changed if NAME not in draft.errors]
         stored = labels_of(uow, types, [draft.id for draft in valid if "content_types" not in draft.many])
-        found = _errors(uow, [(d[NAME], d.many.get("content_types", stored.get(d.id, ()))) for d in valid])
+        found = errors_of(uow, [(d[NAME], d.many.get("content_types", stored.get(d.id, ()))) for d in valid])
         for draft, texts in zip(valid, found, strict=True):
             if texts:
                 draft.reject(NAME, *texts[:MOST_SHOWN])
@@ -105,7 +105,7 @@ def _at(part: str, text: str, of: str = "") -> str:
     return f"{NAME}.{part}: {text}{f' ({of})' if of else ''}"
 
 
-def _errors(uow: UnitOfWork, given: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> list[Errors]:
+def errors_of(uow: UnitOfWork, given: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> list[Errors]:
     """The errors of conditions, each for the labels of content types; the number of statements does not depend on them.
 
     As for validation rules, a filter that names objects which the user may not view is an error.

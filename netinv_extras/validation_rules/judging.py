@@ -10,11 +10,13 @@ from __future__ import annotations
 import dataclasses
 import operator
 import textwrap
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid
@@ -111,12 +113,27 @@ def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> Judg
 
 
 def _words(endpoint: Endpoint, given: Mapping[str, Any]) -> str:
-    """The names of a condition in words, as many as a message has room for."""
+    """The names of a condition in words, as many as a message has room for. Values are those of the object's own fields
+    alone: the writer may not be allowed to view the objects that others name.
+    """
     texts = []
     for name, value in sorted(given.items()):
         label, lookup, values = filter_words.condition_words(endpoint, name, value)
-        texts.append(f"{label} {lookup} {', '.join(values)}".rstrip())
+        is_whole = not values or _has_own_values(endpoint, name)
+        texts.append(f"{label} {lookup} {', '.join(values)}".rstrip() if is_whole else label)
     return textwrap.shorten("; ".join(texts), MOST_CHARACTERS, placeholder=" …")
+
+
+def _has_own_values(endpoint: Endpoint, name: str) -> bool:
+    """True for a name of a condition that compares a field of the object itself, which names no other object."""
+    base = name.partition("__")[0]
+    if base.startswith(filter_words.CUSTOM_FIELD_PREFIX):
+        return True
+    field, item = endpoint.fields.get(base), endpoint.filters.get(base)
+    if item is not None and item.relation is not None:
+        return False
+    is_value = isinstance(field, fields.Value) and field.python_type is not uuid.UUID
+    return is_value or (item is not None and item.kind == "boolean")
 
 
 def _field_of(endpoint: Endpoint, names: Sequence[str]) -> str:

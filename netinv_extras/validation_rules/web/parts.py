@@ -82,11 +82,14 @@ def widget(request: Request) -> dict[str, Any] | None:
     return {"rules": sorted(found, key=lambda entry: (-entry[1], entry[0]))} if found else None
 
 
-def _has_rules(request: Request) -> bool:
-    return has_rules(request.uow, list(judging.rows_of(request.uow)))
+def _has_rules(request: Request, endpoint: Endpoint | None = None) -> bool:
+    """True when there are enabled rules, of a content type or any, and the user may view rules."""
+    uow = request.uow
+    labels = list(judging.rows_of(uow)) if endpoint is None else [endpoint.label]
+    return has_rules(uow, labels) and may(uow, uow.registry.of_model(ValidationRule), "view")
 
 
 PANEL = Panel(NAME, "Breaks validation rules", of_object, side="main", template=TEMPLATE, position=20)
 COLUMN = ListColumn(NAME, "Broken rules", number)
-FACET = ListFacet(VIOLATES, "Broken rules", facet, lambda request, endpoint: has_rules(request.uow, [endpoint.label]))
+FACET = ListFacet(VIOLATES, "Broken rules", facet, _has_rules)
 WIDGET = Widget(NAME, "Broken rules", widget, template=WIDGET_TEMPLATE, position=150, lazy=True, applies=_has_rules)

@@ -5,14 +5,14 @@ parts of its conditions hold for it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import colander
 from pyramid.request import Request
 
 from netinv_core.types import Endpoint
-from netinv_extras.change_conditions import NAME, faults_of_form
+from netinv_extras.change_conditions import NAME, errors_of, faults_of_form
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.web import form_part as template_part
 from netinv_extras.templates.web.trial_results import TrialResult
@@ -41,15 +41,17 @@ def _content(request: Request, endpoint: Endpoint, form: Form) -> dict[str, Any]
     texts = sandbox.render(renderings, sandbox.limits_of(uow.registry)) if renderings else []
     media_type = controls["http_content_type"].value
     shown = [_checked(result.with_outcome(text), media_type) for result, text in zip(results, texts, strict=True)]
-    shown += _judged(request, controls[NAME], change)
+    shown += _judged(request, controls[NAME], [*controls["content_types"].values], change)
     sample = preview.sample_name(change)
     of_sample = f"As for the newest change that matches: {sample}." if sample else INVENTED
     problem = "" if results else "Without a template the body is the change as JSON."
     return {**template_part.NOTHING, "results": shown, "note": of_sample, "problem": problem}
 
 
-def _judged(request: Request, control: Control, change: Mapping[str, Any]) -> list[TrialResult]:
-    """The parts of the conditions in the form that hold for a recorded change; nothing without conditions."""
+def _judged(request: Request, control: Control, labels: Sequence[str], change: Mapping[str, Any]) -> list[TrialResult]:
+    """The parts of the conditions in the form that hold for a recorded change; nothing without conditions. Those that
+    could not be saved are not judged.
+    """
     result = TrialResult(NAME, control.label, control.value)
     try:
         given = control_values.parse_json(control.value.strip() or "null")
@@ -57,7 +59,7 @@ def _judged(request: Request, control: Control, change: Mapping[str, Any]) -> li
         return [dataclasses.replace(result, error=str(error.msg))]
     if given is None:
         return []
-    if faults := list(faults_of_form(given)):
+    if faults := list(faults_of_form(given)) or errors_of(request.uow, [(given, labels)])[0]:
         return [dataclasses.replace(result, error=faults[0])]
     parts = condition_preview.parts(request.uow, {NAME: given}, change)
     lines = [f"{part.part}: {part.words}" for part in parts]

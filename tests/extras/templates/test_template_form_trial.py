@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -142,6 +143,8 @@ def test_the_conditions_of_a_new_webhook_are_tried_with_the_newest_change(browse
         ('{"after": ', "This is not JSON"),
         ('{"later": {}}', "conditions.later: There is no such part"),
         ("[]", "An object is required"),
+        (json.dumps({"after": {"name__ic": [str(number) for number in range(2000)]}}), "netinv.max_compared_values"),
+        ('{"after": {"group": ["nowhere"]}}', "Select a valid choice"),
         ("", "Without a template the body is the change as JSON."),
     ):
         page = tried(webhook_form(browser, conditions=entered))

@@ -72,6 +72,26 @@ def test_a_write_that_does_not_touch_what_a_rule_reads_is_not_refused_for_an_old
     api.patch(old["url"], {"facility": "hall 1"})
 
 
+def test_a_refusal_tells_values_of_the_own_fields_of_an_object_alone(
+    service: Service, api: Api, make: Any, add_rule: AddRule, word: str
+) -> None:
+    """The writer may not view the objects that a rule names."""
+    tenant = make("/api/tenancy/tenants/", slug=f"hidden-{word.lower()}")
+    writer = service.user(("view", "dcim.site"), ("add", "dcim.site")).api
+    for requires, said in (
+        ({"facility__re": "^hall", "has_racks": True}, "Facility matches ^hall; Has racks is Yes"),
+        ({"tenant": [tenant["slug"]]}, "required: Tenant."),
+        ({"tenant_id": [tenant["id"]]}, "required: Tenant."),
+        ({"tenant__slug": tenant["slug"]}, "required: Tenant › Slug."),
+        ({"tenant__name__in": [tenant["name"]], "asn__gte": 7}, "required: ASN ≥ 7; Tenant › Name."),
+        ({"id": [tenant["id"]]}, "required: ID."),
+    ):
+        rule = add_rule("dcim.site", requires)
+        (texts,) = writer.post(SITES, site(f"{word} bad"), status=400).values()
+        assert said in texts[0] and not any(tenant[name] in texts[0] for name in ("id", "slug", "name"))
+        api.patch(rule["url"], {"enabled": False})
+
+
 def test_values_that_are_missing_and_fields_of_related_objects_are_conditions(
     api: Api, make: Any, unique: Unique, add_rule: AddRule, word: str
 ) -> None:
@@ -328,7 +348,7 @@ def test_facet_and_widget_take_as_many_statements_for_many_rules(
 def test_conditions_are_shown_in_words_and_edited_in_the_list(
     api: Api, browser: Browser, add_rule: AddRule, word: str
 ) -> None:
-    """What a list does not take, field lookups and empty values, is edited as text alone."""
+    """Field lookups and empty values, which a list does not take, are edited as text alone."""
     requires = {
         "asset_tag__isnull": False,
         "site__region__slug__in": ["emea", "apac"],
