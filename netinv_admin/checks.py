@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, make_url
@@ -34,7 +34,9 @@ from netinv_core.models.types import utc
 from netinv_core.settings import setting_definitions, variable_prefixes
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 MAX_CLOCK_DIFFERENCE = datetime.timedelta(seconds=2)
 MAX_WAITING = 100  # messages; a worker takes each at once

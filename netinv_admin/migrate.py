@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import alembic.autogenerate
 import alembic.command
@@ -30,10 +30,13 @@ from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import WRITING, session_factory
 from netinv_core.migrations import journal as journals
 from netinv_core.models.base import Base
-from netinv_core.types import App, Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import slugs, trees
 from netinv_core.write.slugs import slugify
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.registry import Registry
 
 LOCK_INTERVAL = 0.5  # seconds between two tries to take the lock of migrations
 Failures = dict[str, BaseException]  # by package

@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -27,7 +27,9 @@ from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import WRITING
 from netinv_core.models.base import Base, table_of
 from netinv_core.storage import files
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 ROWS_AT_ONCE, BYTES_AT_ONCE = 500, 4 * 2**20  # inserted by one statement
 

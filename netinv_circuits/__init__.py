@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -19,9 +19,15 @@ from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import related
 from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.resource import count_of
-from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, UnitOfWork
 from netinv_dcim.cabling.paths import End
 from netinv_dcim.searching import as_number_matches
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
+    from netinv_core.uow import UnitOfWork
 
 SITE = "dcim.site"
 

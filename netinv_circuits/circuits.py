@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -31,10 +31,15 @@ from netinv_core.read import lookups
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.plan import Row
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Endpoint, Field, JoinedTable, Reader, ReadPlan, Registry, RowSet
 from netinv_core.units import KBPS
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
+    from netinv_core.registry import Registry
 
 TERMINATION = "circuits.circuittermination"
 MAX_RATE = 2**31 - 1

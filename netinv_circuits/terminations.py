@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -18,7 +18,6 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.units import KBPS
 from netinv_core.write.draft import ALL
 from netinv_core.write.system_update import system_update
@@ -28,6 +27,10 @@ from netinv_dcim.cabling.paths import End
 from netinv_dcim.located_objects import LOCATION_READS, PLACE, location_fits_unpunctuated
 from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 CIRCUIT = "circuits.circuit"
 SIDES = Choices.of(("A", "A"), ("Z", "Z"))

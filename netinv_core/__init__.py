@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from netinv_core.changelog.states import record_columns
     from netinv_core.db.engine import in_parameter, lock_rows
     from netinv_core.db.locks import lock_for
+    from netinv_core.endpoint import Endpoint
     from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError, Unavailable
     from netinv_core.findings import Finding
     from netinv_core.hookspecs import hookimpl, hookspec
@@ -79,6 +80,8 @@ if TYPE_CHECKING:
     from netinv_core.read.filters import Filter
     from netinv_core.read.lookups import convert
     from netinv_core.read.recognisers import Match, SearchProvider
+    from netinv_core.read.relations import Relation
+    from netinv_core.registry import Registry
     from netinv_core.resource import (
         FieldFactory,
         Resource,
@@ -99,10 +102,10 @@ if TYPE_CHECKING:
     from netinv_core.single_references import to_one
     from netinv_core.tasks.queue import Task, notify_worker
     from netinv_core.tasks.retention import Retention, older_than
-    from netinv_core.types import Draft, Endpoint, Registry, Relation, UnitOfWork
+    from netinv_core.uow import UnitOfWork
     from netinv_core.write import save
     from netinv_core.write.delete import GenericCascade, in_use
-    from netinv_core.write.draft import ALL
+    from netinv_core.write.draft import ALL, Draft
     from netinv_core.write.dry_run import Effects, Preview, dry_run
     from netinv_core.write.referring_rules import ReadingRule, related_by, through
     from netinv_core.write.slugs import natural_key, slugify
@@ -249,6 +252,7 @@ _NAMES = {
     "netinv_core.changelog.states": "record_columns",
     "netinv_core.db.engine": "in_parameter lock_rows",
     "netinv_core.db.locks": "lock_for",
+    "netinv_core.endpoint": "Endpoint",
     "netinv_core.errors": "Conflict Denied Gone Invalid NotFound RequestError Unavailable",
     "netinv_core.hookspecs": "hookimpl hookspec",
     "netinv_core.http": "allocating views",
@@ -272,16 +276,18 @@ _NAMES = {
     "netinv_core.read.filters": "Filter",
     "netinv_core.read.lookups": "convert",
     "netinv_core.read.recognisers": "Match SearchProvider",
+    "netinv_core.read.relations": "Relation",
+    "netinv_core.registry": "Registry",
     "netinv_core.resource": (
         "FieldFactory Resource Rule VersionChange batch_loaded coalesce computed computed_choice "
         "content_type_list count_of counter generic_fk reverse_fk to_many utilization"
     ),
     "netinv_core.single_references": "to_one",
     "netinv_core.tasks.queue": "Task notify_worker",
+    "netinv_core.uow": "UnitOfWork",
     "netinv_core.write": "save",
     "netinv_core.write.delete": "GenericCascade in_use",
-    "netinv_core.types": "Draft Endpoint Registry Relation UnitOfWork",
-    "netinv_core.write.draft": "ALL",
+    "netinv_core.write.draft": "ALL Draft",
     "netinv_core.write.dry_run": "Effects Preview dry_run",
     "netinv_core.write.referring_rules": "ReadingRule related_by through",
     "netinv_core.write.slugs": "natural_key slugify",

@@ -15,8 +15,8 @@ import orjson
 from netinv_core.errors import AnswerTooLarge
 
 if TYPE_CHECKING:
+    from netinv_core.registry import Registry
     from netinv_core.telemetry.log_context import LogContext
-    from netinv_core.types import Registry
 
 MEMBER = 6  # bytes of a member beside its name and value: quotes, colon, comma, an empty value
 VALUE = 12  # bytes of a number, a date, null, on average

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from netinv_core.models.columns import column_info
-from netinv_core.types import Endpoint
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 
 def refuse_confidential(endpoint: Endpoint) -> None:

@@ -6,6 +6,8 @@ package is installed again.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -13,7 +15,10 @@ from netinv_core.db.engine import lock_rows
 from netinv_core.models.base import Base, table_of
 from netinv_core.models.types import Chars
 from netinv_core.records import ContentType
-from netinv_core.types import Registry, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 
 class ContentTypeRow(Base):

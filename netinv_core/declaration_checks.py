@@ -17,7 +17,8 @@ from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL, 
 from netinv_core.write.reading_rules import ReadingRule
 
 if TYPE_CHECKING:
-    from netinv_core.types import App, Resource
+    from netinv_core.app import App
+    from netinv_core.resource import Resource
 
 POLICIES = {PROTECT: "PROTECT", CASCADE: "CASCADE", SET_NULL: "SET_NULL"}
 _PATH = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

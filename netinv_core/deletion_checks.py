@@ -15,7 +15,7 @@ from netinv_core.models.base import now
 from netinv_core.nearest import hint
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 
 def check(registry: Registry) -> None:

@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.config import Configurator
 
 from netinv_core.declaration_checks import DeclarationError, check_json
 from netinv_core.http.actions import OWN_RESOURCE, BodyOf, schema_of
 from netinv_core.nearest import hint
-from netinv_core.types import App, Registry
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.registry import Registry
 
 
 @contextlib.contextmanager

@@ -6,11 +6,11 @@ import collections
 import dataclasses
 import re
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from netinv_core import fields, reverse_relations, types
+from netinv_core import fields, reverse_relations
 from netinv_core.declaration_checks import check_rule
 from netinv_core.fields.read_only import unchanged
 from netinv_core.labels import without_id
@@ -18,18 +18,24 @@ from netinv_core.models.columns import CASCADE, column_info
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN, within
 from netinv_core.read import ordering, relations
 from netinv_core.read.derived_filters import derived_filters
+from netinv_core.read.relations import Relation
 from netinv_core.records import Order
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import (
-    App,
-    Field,
-    Filter,
-    IncomingForeignKey,
-    Registry,
-    Relation,
-    Resource,
-    Rule,
-)
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.fields import Field
+    from netinv_core.read.filters import Filter
+    from netinv_core.registry import Registry
+    from netinv_core.resource import Resource, Rule
+
+
+class IncomingForeignKey(NamedTuple):
+    """A foreign key that refers to an endpoint's model: the column ``attribute`` of ``child``, and its policy."""
+
+    child: Endpoint
+    attribute: str
+    on_delete: str
 
 
 class Endpoint:
@@ -236,7 +242,7 @@ class Endpoint:
             with registry.failures.of(package):
                 for name, relation in attached.items():
                     self.claim("relation", name, package, self.relations)
-                    if not isinstance(relation, types.Relation):
+                    if not isinstance(relation, Relation):
                         raise TypeError(f"netinv_relations returns {type(relation).__name__} instead of Relation")
                 self.relations.update(attached)
         for package, functions in registry.call_each("netinv_preparations", registry=registry, endpoint=self):
@@ -374,7 +380,7 @@ def _defaults(table: Any) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
     return defaults
 
 
-def _shows_nested(endpoint: types.Endpoint, path: str) -> bool:
+def _shows_nested(endpoint: Endpoint, path: str) -> bool:
     """True for the path of a value that the nested representation shows, in its display name or as a member."""
     head, _, rest = path.partition(".")
     if path in ("id", "display") or path in endpoint.resource.display[1:]:
@@ -387,9 +393,9 @@ def _shows_nested(endpoint: types.Endpoint, path: str) -> bool:
 
 
 @cached_in_registry
-def _foreign_keys_by_target(registry: Registry) -> dict[types.Endpoint, tuple[IncomingForeignKey, ...]]:
+def _foreign_keys_by_target(registry: Registry) -> dict[Endpoint, tuple[IncomingForeignKey, ...]]:
     """The foreign keys of all models, by the endpoint to which they refer."""
-    found: dict[types.Endpoint, tuple[IncomingForeignKey, ...]] = {}
+    found: dict[Endpoint, tuple[IncomingForeignKey, ...]] = {}
     for child in registry.stored():
         for attribute, column in child.table.c.items():
             link = column_info(column).foreign_key

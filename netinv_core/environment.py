@@ -8,7 +8,7 @@ import functools
 import os
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from huey import Huey
@@ -27,8 +27,10 @@ from netinv_core.packages import PackageError, Packages, apps_of, discover, quar
 from netinv_core.settings import before_packages
 from netinv_core.tasks import queue as task_queue
 from netinv_core.telemetry import log_settings
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 VARIABLE = "NETINV_INI"  # environment variable that names the ini file
 DEFAULT_INI = "development.ini"

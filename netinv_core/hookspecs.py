@@ -11,18 +11,24 @@ if TYPE_CHECKING:
     import click
     from sqlalchemy.engine import Engine
 
+    from netinv_core.app import App
     from netinv_core.auth.providers import IdentityProvider
+    from netinv_core.changelog.change_set import Change
     from netinv_core.changelog.guards import ChangeGuard
     from netinv_core.changelog.recorder import RelatedInsert
+    from netinv_core.endpoint import Endpoint
     from netinv_core.findings import Finding
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.http.metrics import Sample
     from netinv_core.importing.dump import Declaration
+    from netinv_core.read.filters import Filter
     from netinv_core.read.recognisers import SearchProvider
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
     from netinv_core.tabular.rows import JoinedColumns
     from netinv_core.tasks.queue import Task
     from netinv_core.tasks.retention import Retention
-    from netinv_core.types import App, Change, Endpoint, FieldFactory, Filter, Registry, UnitOfWork
+    from netinv_core.uow import UnitOfWork
     from netinv_core.write.delete import GenericCascade
     from netinv_core.write.dry_run import Effects
 

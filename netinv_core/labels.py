@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from netinv_core.caches import lru_cache
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Field, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
 
 # Words that are not written in lower case, within labels.
 _UPPER_CASE = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -22,8 +22,11 @@ from netinv_core.db.engine import session_factory
 from netinv_core.db.locks import STRIPES, LockStripe
 from netinv_core.models.base import table_of
 from netinv_core.tasks.upkeep import ROW, Upkeep
-from netinv_core.types import Registry, UnitOfWork
 from netinv_core.uow import UnitOfWork as SessionUnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 SHOWN = 5  # content types in a message

@@ -24,7 +24,7 @@ from netinv_core.telemetry import metrics
 from netinv_core.wrong_results import WithoutJsonForm, WrongResult
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 WINDOW = 600.0  # seconds in which failures are counted

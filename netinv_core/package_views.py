@@ -10,7 +10,7 @@ import contextlib
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.config import Configurator
 from pyramid.exceptions import ConfigurationConflictError, ConfigurationExecutionError
@@ -27,8 +27,11 @@ from netinv_core import described_views
 from netinv_core.declaration_checks import DeclarationError
 from netinv_core.package_faults import package_at_fault
 from netinv_core.packages import CORE, PackageError, errors_of
-from netinv_core.types import App, Registry
 from netinv_core.wrong_results import wrong_result
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.registry import Registry
 
 PackageByAction = dict[Any, str]  # ActionInfo of a queued action → name of the package that queued it
 # Discriminators of actions, of which there is one each, and which the core leaves to Pyramid.

@@ -29,7 +29,9 @@ from netinv_core.resource import WRITES
 from netinv_core.write.reading_rules import ReadingRule
 
 if TYPE_CHECKING:
-    from netinv_core import types
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.filters import Filter
     from netinv_core.registry import Registry
 
 SHAPES = ("full", "brief", "nested", "assigned", NAME_IN_CONTEXT)
@@ -151,7 +153,7 @@ def _check_unspecified(registry: Registry, package: str, name: str, specified: s
         raise DeclarationError(f"no package specifies the hook {name}; {hint}")
 
 
-def lacks_packages(registry: types.Registry) -> bool:
+def lacks_packages(registry: Registry) -> bool:
     """True while a distribution is in quarantine: what others name may be its."""
     return any(not failed.distribution.endswith(".py") for failed in registry.broken)
 
@@ -165,14 +167,14 @@ def _is_of_absent_package(hook: str, specified: set[str]) -> bool:
 # -- fields, filters, relations
 
 
-def _given(registry: Registry, endpoint: types.Endpoint) -> Iterator[tuple[str, str, str]]:
+def _given(registry: Registry, endpoint: Endpoint) -> Iterator[tuple[str, str, str]]:
     """The kind, name and package of each field and filter that a plugin attached to a resource."""
     for (kind, name), package in endpoint.givers.items():
         if registry.is_plugin(package):
             yield kind, name, package
 
 
-def _check_given(endpoint: types.Endpoint, kind: str, name: str) -> None:
+def _check_given(endpoint: Endpoint, kind: str, name: str) -> None:
     """Compiles the reads of a field, or the paths of a filter.
 
     :raises Exception: when they cannot be compiled
@@ -188,7 +190,7 @@ def _check_given(endpoint: types.Endpoint, kind: str, name: str) -> None:
         endpoint.relations[name].exists(endpoint.table)
 
 
-def _check_field(endpoint: types.Endpoint, field: types.Field) -> None:
+def _check_field(endpoint: Endpoint, field: Field) -> None:
     """Checks the functions of a field, and what is said of it in the document of the API.
 
     :raises DeclarationError: for a function that takes other values, and what JSON cannot hold
@@ -200,7 +202,7 @@ def _check_field(endpoint: types.Endpoint, field: types.Field) -> None:
     check_json(f"openapi of the field {field.name!r} of {endpoint.label}", field.openapi)
 
 
-def _check_filter(endpoint: types.Endpoint, item: types.Filter) -> None:
+def _check_filter(endpoint: Endpoint, item: Filter) -> None:
     """Follows the paths of a filter.
 
     :raises ValueError: for a name that is not there
@@ -218,7 +220,7 @@ def _is_null(column: Any) -> Any:
 # -- resources of plugins
 
 
-def _check_references(endpoint: types.Endpoint) -> None:
+def _check_references(endpoint: Endpoint) -> None:
     """Finds references to models that an installed application does not have.
 
     :raises DeclarationError: for such a reference
@@ -237,7 +239,7 @@ def _link(column: Any) -> Any:
     return column_info(column).foreign_key
 
 
-def _compile(endpoint: types.Endpoint, shape: str) -> None:
+def _compile(endpoint: Endpoint, shape: str) -> None:
     """Compiles the reads of a resource in a shape.
 
     :raises DeclarationError: naming the field that cannot be compiled
@@ -251,7 +253,7 @@ def _compile(endpoint: types.Endpoint, shape: str) -> None:
         raise
 
 
-def _check_resource(endpoint: types.Endpoint) -> None:
+def _check_resource(endpoint: Endpoint) -> None:
     """Compiles the reads of a plugin's resource in every shape, its orders and the paths of its filters.
 
     :raises DeclarationError: naming what cannot be compiled
@@ -280,7 +282,7 @@ def check_name(declared: str, name: Any) -> None:
         raise DeclarationError(f"{declared} is called {name!r}; expected small letters, digits and '_'")
 
 
-def _check_names(endpoint: types.Endpoint) -> None:
+def _check_names(endpoint: Endpoint) -> None:
     """Finds names in the declaration of a plugin's resource that nothing has, or that cannot be.
 
     :raises DeclarationError: for the first one

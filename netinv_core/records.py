@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from netinv_core.tabular.identification import IdentifiedObjects
 
 Setting = tuple[Callable[[str], Any], Any]
 SettingDefinitions = Mapping[str, Setting]
@@ -77,3 +80,19 @@ class FailedPackage:
     distribution: str
     reason: str
     lacks_migrations: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class CellColumn:
+    """A column of a table.
+
+    ``name`` is its name in the header; ``field`` the field that it belongs to; ``members`` the names that lead to its
+    value in the field's object, none for the whole value. ``to_text`` converts a value of the field to the text of a
+    cell, ``from_text`` the text to the value of the field or the member in a body.
+    """
+
+    name: str
+    field: str
+    to_text: Callable[[Any, IdentifiedObjects], str]
+    from_text: Callable[[str], Any]
+    members: tuple[str, ...] = ()

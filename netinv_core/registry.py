@@ -35,8 +35,8 @@ from netinv_core.packages import (
 from netinv_core.records import ContentType as ContentType
 
 if TYPE_CHECKING:
-    from netinv_core import types
     from netinv_core.resource import Resource
+    from netinv_core.uow import UnitOfWork
 
 
 log = logging.getLogger(__name__)
@@ -229,7 +229,7 @@ class Registry:
             else:
                 yield from found
 
-    def leave_out(self, package: str, error: BaseException, what: str, uow: types.UnitOfWork | None) -> None:
+    def leave_out(self, package: str, error: BaseException, what: str, uow: UnitOfWork | None) -> None:
         """Counts and logs the failure of a part of a plugin, which is left out.
 
         :raises BaseException: the error, of a built-in application, and of a database that is away, busy or written to
@@ -294,7 +294,7 @@ class Registry:
             return self.endpoints.get(link.target)
         return self.by_table.get(link.target.__table__)
 
-    def served_columns(self, endpoint: types.Endpoint) -> list[tuple[str, Any]]:
+    def served_columns(self, endpoint: Endpoint) -> list[tuple[str, Any]]:
         """The columns of an endpoint by name; without references to disabled features, unless it belongs to one."""
         columns = list(endpoint.table.c.items())
         if endpoint.label in self.unserved:

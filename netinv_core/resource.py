@@ -19,12 +19,15 @@ from netinv_core.models.base import Base
 from netinv_core.models.columns import Choices
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import custom
-from netinv_core.types import Field
 from netinv_core.write.reading_rules import Reading, ReadingRule
 
 if TYPE_CHECKING:
-    from netinv_core import types
-    from netinv_core.types import Draft, Endpoint, Filter, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.filters import Filter
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 #: A function that checks the drafts of a batch, or completes them: it rejects what is wrong (``draft.reject``).
 Rule = Callable[["UnitOfWork", "Sequence[Draft]"], None]
@@ -236,7 +239,7 @@ class Resource:
     rules: tuple[Rule, ...] = ()
     after_save_functions: tuple[Rule, ...] = ()
     before_delete_functions: tuple[BeforeDelete, ...] = ()
-    of: types.Resource | None
+    of: Resource | None
     orderings: Mapping[str, Sequence[str]]
     record_constants: Mapping[str, Any]
     example: Mapping[str, Any]
@@ -258,10 +261,10 @@ class Resource:
         orderings: Mapping[str, Sequence[str]] | None = None,
         search: Sequence[str] = (),
         natural: str | Sequence[str] | None = None,
-        fields: Sequence[types.FieldFactory] = (),
+        fields: Sequence[FieldFactory] = (),
         omit: Sequence[str] = (),
         filters: Sequence[Filter] = (),
-        versions: Sequence[types.VersionChange] = (),
+        versions: Sequence[VersionChange] = (),
         writable: bool = True,
         writes: Collection[str] = WRITES,
         configuration: bool = False,
@@ -269,8 +272,8 @@ class Resource:
         allow_basic_auth: bool = False,
         exempt_by_name_only: bool = False,
         example: Mapping[str, Any] | None = None,
-        brief_fields: Sequence[types.FieldFactory] = (),
-        assigned_fields: Sequence[types.FieldFactory] = (),
+        brief_fields: Sequence[FieldFactory] = (),
+        assigned_fields: Sequence[FieldFactory] = (),
         of: Resource | None = None,
         only_fields: Sequence[str] = (),
         about: Sequence[tuple[str, str]] = (),

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netinv_core import fields, types
+from netinv_core import fields
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
 from netinv_core.resource import count_of, counter
 
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.relations import Relation
 
-def link(owner: types.Endpoint) -> None:
+
+def link(owner: Endpoint) -> None:
     """Adds the reverse relations and the counters of a resource's foreign keys and lists to their targets."""
     for attribute, column in owner.table.c.items():
         key = column_info(column).foreign_key
@@ -26,7 +31,7 @@ def link(owner: types.Endpoint) -> None:
         link_list(owner, field)
 
 
-def link_list(owner: types.Endpoint, field: types.Field) -> None:
+def link_list(owner: Endpoint, field: Field) -> None:
     """Adds the reverse relation and the counter of a to-many field to its target; nothing of another field."""
     target = field.target if isinstance(field, fields.ToMany) else None
     if not isinstance(field, fields.ToMany) or target is None:
@@ -38,14 +43,14 @@ def link_list(owner: types.Endpoint, field: types.Field) -> None:
         _count(owner, target, field.count_field, counter(field.table, "target_id"))
 
 
-def _relate(owner: types.Endpoint, target: types.Endpoint, name: str, relation: types.Relation) -> None:
+def _relate(owner: Endpoint, target: Endpoint, name: str, relation: Relation) -> None:
     """Gives a resource the relation to the objects of ``owner`` that refer to an object."""
     target.claim("relation", name, owner.package, target.relations)
     target.relations[name] = relation
     target.reverse_relations.add(name)
 
 
-def _count(owner: types.Endpoint, target: types.Endpoint, name: str, source: Callable[[Any, Any], Any]) -> None:
+def _count(owner: Endpoint, target: Endpoint, name: str, source: Callable[[Any, Any], Any]) -> None:
     """Gives a resource the number of objects of ``owner`` that refer to an object."""
     is_named = name.removesuffix("_count").replace("_", "") == owner.label.partition(".")[2]
     factory = count_of(name, source, counted=owner.plural if is_named else "")

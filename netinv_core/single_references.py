@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core import fields as kinds
 from netinv_core.resource import FieldFactory
-from netinv_core.types import Endpoint, Field, Registry
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
 
 
 def to_one(name: str, table: sa.Table, target: str, **options: Any) -> FieldFactory:

@@ -28,8 +28,8 @@ from netinv_core.models.columns import column
 from netinv_core.tasks.retention import Retention, older_than
 
 if TYPE_CHECKING:
-    from netinv_core import plain_types
-    from netinv_core.types import Registry, UnitOfWork
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 _CONTENT_TYPE = sa.LargeBinary().with_variant(mysql.MEDIUMBLOB(), "mysql", "mariadb")  # a BLOB of MySQL has 64 KiB
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -86,14 +86,14 @@ def is_stored_for(user_id: Any) -> Any:
     return sa.and_(_table.c.user_id == user_id, _table.c.key_digest == sa.bindparam("key_digest"))
 
 
-def look_up(uow: UnitOfWork, keyed: plain_types.KeyedRequest) -> None:
+def look_up(uow: UnitOfWork, keyed: KeyedRequest) -> None:
     """Looks up the row of a key; one statement."""
     statement = sa.select(*COLUMNS).where(is_stored_for(sa.bindparam("user_id", type_=_table.c.user_id.type)))
     values = {"user_id": uow.identity.user_id, "key_digest": keyed.key_digest}
     keyed.found(uow.execute(statement, values).first())
 
 
-def store(uow: UnitOfWork, keyed: plain_types.KeyedRequest, request_digest: str, answer: KeptAnswer) -> None:
+def store(uow: UnitOfWork, keyed: KeyedRequest, request_digest: str, answer: KeptAnswer) -> None:
     """Inserts the answer; one statement. Waits for a concurrent request with the same key.
 
     :raises sqlalchemy.exc.IntegrityError: when that one was committed

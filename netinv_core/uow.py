@@ -26,13 +26,15 @@ from netinv_core.patterns import Budget
 from netinv_core.storage.files import Files
 
 if TYPE_CHECKING:
-    from netinv_core import types
     from netinv_core.aside import Aside
     from netinv_core.auth.account import Identity
     from netinv_core.db.driver.read_connection import ReadConnection
-    from netinv_core.plain_types import KeyedRequest
+    from netinv_core.db.replicas import ReadRoute
+    from netinv_core.read.name_lookup import NameQuery
     from netinv_core.records import ObjectWarning
-    from netinv_core.types import Draft, NameQuery, ReadRoute, Registry
+    from netinv_core.registry import Registry
+    from netinv_core.stored_answers import KeyedRequest
+    from netinv_core.write.draft import Draft
 
 _AFTER_COMMIT = "netinv: functions to call after the commit"
 MAX_CONFIGURATION = 2000  # values that a process keeps: some for each user, menu and resource
@@ -150,7 +152,7 @@ class UnitOfWork:
         """
         self.session.info.setdefault(_AFTER_COMMIT, {})[name or object()] = logged(self.registry, function)
 
-    def cached_config(self, name: Any, load: Callable[[types.UnitOfWork], Any]) -> Any:
+    def cached_config(self, name: Any, load: Callable[[UnitOfWork], Any]) -> Any:
         """The result of ``load(uow)``, cached for the version of the configuration (resources with
         ``configuration=True``).
 
@@ -168,7 +170,7 @@ class UnitOfWork:
             cached.pop(next(iter(cached)), None)
         return value
 
-    def _load_from_primary(self, load: Callable[[types.UnitOfWork], Any]) -> Any:
+    def _load_from_primary(self, load: Callable[[UnitOfWork], Any]) -> Any:
         """The result of ``load``: the version of the configuration is the primary's, and a replica may not have it."""
         assert self._primary is not None
         reader = copy.copy(self)
@@ -192,7 +194,7 @@ class UnitOfWork:
         self.session.info.setdefault(_CHANGED_UNITS, {})[id(self._change_sets)] = self  # copies share the list
 
     @contextlib.contextmanager
-    def collecting(self) -> Iterator[types.ChangeSet]:
+    def collecting(self) -> Iterator[ChangeSet]:
         """Collects the changes of the block apart, to be dropped or merged later (:meth:`ChangeSet.merge`)."""
         self._write_changes_at_commit()
         inner = ChangeSet()
@@ -203,7 +205,7 @@ class UnitOfWork:
             self._change_sets.remove(inner)
 
     @contextlib.contextmanager
-    def savepoint(self) -> Iterator[types.ChangeSet]:
+    def savepoint(self) -> Iterator[ChangeSet]:
         """Runs the block in a savepoint, which an error rolls back; yields the change set of the block.
 
         After an error, rows, files, functions for after the commit, caches and revealed values are as before. Otherwise
@@ -214,7 +216,7 @@ class UnitOfWork:
         self.change_set.merge(change_set)
 
     @contextlib.contextmanager
-    def rolled_back(self) -> Iterator[types.ChangeSet]:
+    def rolled_back(self) -> Iterator[ChangeSet]:
         """Runs the block in a savepoint that is always rolled back; yields the change set of the block.
 
         Everything is afterwards as after an error in :meth:`savepoint`. A commit within the block is an error.
@@ -223,7 +225,7 @@ class UnitOfWork:
             yield change_set
 
     @contextlib.contextmanager
-    def _savepoint(self, *, release: bool) -> Iterator[types.ChangeSet]:
+    def _savepoint(self, *, release: bool) -> Iterator[ChangeSet]:
         """Runs the block in a savepoint. It is rolled back after an error, and without ``release``."""
         self._write_changes_at_commit()
         before = self._state()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -28,8 +28,11 @@ from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.presentation import MenuSection, Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.reference_messages import short
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 UNKNOWN_ACTION = "'{}' is not an action. Choices are: {}."
 MAX_FAULTS = 10  # models that an error about constraints names

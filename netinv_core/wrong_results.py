@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 if TYPE_CHECKING:
-    from netinv_core import types
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 PLAIN = (str, bool, float, type(None))
 MOST_SEARCHED = 10_000  # values of an answer
@@ -29,7 +30,7 @@ class WithoutJsonForm(TypeError):
         super().__init__(str(reason))
         self._value, self._dumps = value, dumps
 
-    def sources(self, registry: types.Registry) -> tuple[str, str | None]:
+    def sources(self, registry: Registry) -> tuple[str, str | None]:
         """The module of the type of what cannot be written, and the package that attached a field with the name that
         it has to any resource, if only one did.
         """
@@ -64,7 +65,7 @@ def checked_in_json(package: str, declared: str, dumps: Callable[[Any], bytes]) 
     return check
 
 
-def without_json_form(endpoint: types.Endpoint | None, value: Any, dumps: Callable[[Any], bytes]) -> WrongResult | None:
+def without_json_form(endpoint: Endpoint | None, value: Any, dumps: Callable[[Any], bytes]) -> WrongResult | None:
     """The error of a value in a representation that JSON cannot hold. ``None`` where no plugin gave the field.
 
     :param dumps: raises ``orjson.JSONEncodeError`` for such a value

@@ -12,7 +12,6 @@ from netinv_core.read.filters import tree
 from netinv_core.read.recognisers import SearchProvider
 from netinv_core.resource import utilization
 from netinv_core.tabular.rows import JoinedColumns
-from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, Relation
 from netinv_core.write.delete import GenericCascade
 from netinv_dcim import (
     interface_redundancy,
@@ -70,6 +69,11 @@ from netinv_extras.config_contexts.scopes import ContextScope
 if TYPE_CHECKING:
     import click
 
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.read.relations import Relation
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
     from netinv_extras.git.sync import ContentKind
 
 DEVICE = "dcim.device"

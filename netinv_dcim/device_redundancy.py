@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -23,10 +23,13 @@ from netinv_core.models.columns import (
 )
 from netinv_core.read.filters import one_of
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 STRATEGIES = Choices.of(("", "(unspecified)"), ("active-active", "Active/Active"), ("active-passive", "Active/Passive"))
 UNGROUPED = "Must assign a redundancy group when defining a redundancy group priority."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -32,7 +32,6 @@ from netinv_core.read.filters import flag, has, one_of, related, tree, tree_pair
 from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import Resource, coalesce
 from netinv_core.single_references import through_one_to_one
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_redundancy import GROUP_COLUMNS, DeviceRedundancyGroup, priorities_are_within_a_group
@@ -46,6 +45,10 @@ from netinv_extras.config_contexts.schemas import ConfigContextSchema, data_fits
 from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 OCCUPIED = (
     "The position and face is already occupied on this rack. The fields rack, position, face must make a unique set."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Mapped
 
@@ -34,13 +34,19 @@ from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of, related
 from netinv_core.read.relations import across
 from netinv_core.resource import FieldFactory, Resource, reverse_fk
-from netinv_core.types import Draft, Endpoint, Field, Registry, Relation
 from netinv_core.write import schema
 from netinv_dcim.components.base import component_display_name
 from netinv_dcim.components.interfaces import Interface, interfaces
 from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 from netinv_extras.tags import Tags, tagged
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.relations import Relation
+    from netinv_core.registry import Registry
+    from netinv_core.write.draft import Draft
 
 PROTOCOLS = Choices.of(hsrp="HSRP", vrrp="VRRP", glbp="GLBP", carp="CARP")
 GROUP, ASSOCIATION, INTERFACE = (

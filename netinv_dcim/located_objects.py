@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.labels import capitalized
 from netinv_core.models.base import Base
 from netinv_core.read import listing
-from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_core.write.referring_rules import Reading, related_by, through
 from netinv_dcim.locations import Location, LocationType, base_sites, takers_of, within
 from netinv_dcim.sites import Site
+
+if TYPE_CHECKING:
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 PLACE = ("location_id", "site_id")
 ABOVE = through("location.parent", to_root=True)

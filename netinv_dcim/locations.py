@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import colander
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core import fields, types
+from netinv_core import fields
 from netinv_core.db.engine import in_parameter
 from netinv_core.db.locks import lock_for
 from netinv_core.models.associations import content_type_table, unique_set
@@ -33,12 +33,18 @@ from netinv_core.read import listing
 from netinv_core.read.lookups import negated
 from netinv_core.read.name_lookup import NameQuery, descendants, ids_of
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write.trees import depth
 from netinv_dcim.sites import Site
 from netinv_extras.content_types import used_types_stay
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 SEPARATOR = " → "
 
@@ -99,7 +105,7 @@ def _content_types(registry: Registry, endpoint: Endpoint) -> Field:
     return LocatedTypes(name="content_types", table=location_type_labels, registry=registry)
 
 
-def _depth() -> types.FieldFactory:
+def _depth() -> FieldFactory:
     return depth("tree_depth", kind="field", nested="null")
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from netinv_core.models.columns import column_info
 from netinv_core.read.name_lookup import descendants
-from netinv_core.types import Draft, Endpoint, Registry, UnitOfWork
 from netinv_core.write.system_update import system_update_as_saved
 from netinv_dcim.locations import Location, base_sites, locations
 from netinv_dcim.racks import Rack, RackGroup
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 def placed_at_locations(registry: Registry) -> Iterator[Endpoint]:

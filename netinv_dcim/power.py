@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -14,7 +15,6 @@ from netinv_core.presentation import Presentation, within
 from netinv_core.read import listing
 from netinv_core.read.filters import number, one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
@@ -24,6 +24,10 @@ from netinv_dcim.rack_position import move_children, places_of_moved
 from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 AC, THREE_PHASE = "ac", "three-phase"
 FEED_TYPES = Choices.of(primary="Primary", redundant="Redundant")

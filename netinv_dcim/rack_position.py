@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -13,7 +13,6 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, lock_parents
 from netinv_core.read import listing
 from netinv_core.read.union import kept_union
-from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.device_bays import move_installed_devices
@@ -21,6 +20,11 @@ from netinv_dcim.device_types import DeviceType, device_types
 from netinv_dcim.devices import Device, devices
 from netinv_dcim.locations import base_sites, takers_of, within
 from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups, racks
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 CHILD = "child"
 HIDDEN = "A device that you may not view"

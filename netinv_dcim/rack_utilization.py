@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -12,11 +12,13 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import Share
 from netinv_core.read import listing
-from netinv_core.types import UnitOfWork
 from netinv_dcim.components.power_ports import PowerOutlet, PowerPort
 from netinv_dcim.power import PowerFeed
 from netinv_dcim.rack_position import Mounted, mounted
 from netinv_dcim.racks import Rack, RackReservation
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 FEED, OUTLET = "dcim.powerfeed", "dcim.poweroutlet"
 UNITS, WATTS = "units", "W"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from netinv_core.read.recognisers import Match, SearchProvider
-from netinv_core.types import UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 # Octets, of which a leading zero may be left out; groups of four or six digits; twelve digits.
 _OCTETS = re.compile(r"[0-9a-f]{1,2}(([:-][0-9a-f]{1,2}){1,5}|( [0-9a-f]{1,2}){5})", re.I)

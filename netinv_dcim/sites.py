@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -28,11 +29,14 @@ from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, UnitOfWork
 from netinv_dcim.choices import TIME_ZONES
 from netinv_dcim.regions import Region
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 def zone_name(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -15,9 +15,13 @@ from netinv_core.presentation import Presentation
 from netinv_core.read.filters import related, tree_pair
 from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.system_update import system_update
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class VirtualChassis(Primary):

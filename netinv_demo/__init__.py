@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.hookspecs import hookimpl
-from netinv_core.types import Registry
 
 if TYPE_CHECKING:
     import click
+
+    from netinv_core.registry import Registry
 
 
 @hookimpl

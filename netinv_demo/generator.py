@@ -10,11 +10,11 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
 from netinv_dcim.devices import Device
 from netinv_dcim.sites import Site as SiteModel
 from netinv_demo.addresses import load_addresses
@@ -35,6 +35,9 @@ from netinv_demo.racks import load_racks
 from netinv_demo.size import DEFAULT_DEVICES, DemoSize
 from netinv_demo.switching import load_switch_ports
 from netinv_demo.virtualization import load_machines
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 DEFAULT_SEED = 1
 SUMMARIZED = {

@@ -7,13 +7,15 @@ import dataclasses
 import random
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.types import UnitOfWork
 from netinv_core.write import save
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 Body = dict[str, Any]
 BATCH = 500  # objects of one INSERT, and of the rules that precede it

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras import hookspecs, import_completion, nautobot, nautobot2, netbox
 from netinv_extras.content_types import content_types
 from netinv_import.mapping import DumpMapping
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 # In this order their hooks are called, and the fields that they attach stand in representations.
 FEATURES = (

@@ -23,7 +23,9 @@ from netinv_extras.validation_rules import conditions as filter_conditions
 from netinv_undo.differences import is_equal, is_own, members
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 NAME = "conditions"
 BEFORE, AFTER, CHANGED, UNCHANGED = "before", "after", "changed", "unchanged"

@@ -23,7 +23,9 @@ from netinv_extras.validation_rules.conditions import select_flags
 from netinv_extras.webhooks.models import EVENTS
 
 if TYPE_CHECKING:
-    from netinv_core.types import Change, Endpoint, UnitOfWork
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 NOT_SEEN = "the state before was not looked at"

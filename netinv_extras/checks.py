@@ -5,15 +5,18 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.change_judging import ChangeJudge
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 
 def guard(registry: Registry, setting: str, check: str) -> Finding:

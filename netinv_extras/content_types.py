@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
@@ -22,9 +22,16 @@ from netinv_core.read.lookups import negated
 from netinv_core.read.name_lookup import invalid_choice
 from netinv_core.read.plans import plan_of
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Draft, Endpoint, Field, Registry, Rule, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.reference_messages import NO_SUCH_ID, message
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 INVALID_CHOICE = "Select a valid choice. That choice is not one of the available choices."
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.hookspecs import hookspec
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, FieldFactory, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
     from netinv_extras.change_requests.pictures import ChangePicture
     from netinv_extras.config_contexts.scopes import ContextScope
     from netinv_extras.git.sync import ContentKind

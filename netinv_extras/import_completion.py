@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.fields import Status
 from netinv_core.importing.dump import Fields, content_type
 from netinv_core.read.plans import plan_of
-from netinv_core.types import UnitOfWork
 from netinv_core.write.references import statuses_for
 from netinv_extras.custom_fields.models import CustomField
 from netinv_extras.netbox import AS_JSON, AS_TEXT, FIELD, STATUS
 from netinv_extras.statuses import Status as StatusModel
 from netinv_import.mapping import DumpMapping
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_SLUG_LENGTH = 50
 MAX_TEXT_LENGTH = 255

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import Choice, Reference
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Folded, Key, Source, content_type
-from netinv_core.types import Endpoint, Registry
 from netinv_core.write.slugs import slugify
 from netinv_extras.nautobot import EXCLUDED, INSTALLED
 from netinv_extras.netbox import ACCOUNTS, CHOICE, CONTEXT, FIELD, RECORDS, STATUS, TEMPLATES
 from netinv_import.folds import NOT_IN_SOURCE
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 ROLE, CONTACT, TEAM, ASSIGNMENT = "extras.role", "extras.contact", "extras.team", "extras.contactassociation"
 RELATIONSHIP, ASSOCIATION, SIDES = "extras.relationship", "extras.relationshipassociation", ("source", "destination")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, NamedModel, Part, Source, content_type
 from netinv_core.models.base import Primary
-from netinv_core.types import Registry
 from netinv_extras.custom_fields.models import has_custom_fields
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 FIELD, CHOICE, CHOICE_SET = "extras.customfield", "extras.customfieldchoice", "extras.customfieldchoiceset"
 STATUS, CONTEXT = "extras.status", "extras.configcontext"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.http import query_parameters, views
-from netinv_core.types import Endpoint
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 _STRINGS: query_parameters.Schema = {"type": "array", "items": {"type": "string"}}
 QUERY = [

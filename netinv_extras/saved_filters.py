@@ -16,8 +16,9 @@ from netinv_core.read.name_lookup import NameQuery
 from netinv_core.read.parameters import parse_parameters
 
 if TYPE_CHECKING:
-    from netinv_core import types
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
 
 NOT_A_LIST = "Enter a list of values."
 NOT_A_VALUE = "Enter a valid value."
@@ -81,7 +82,7 @@ def _parse(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> tup
     return (sa.and_(*conditions) if conditions else None), queries
 
 
-def _texts(parameter: types.Filter, lookup: str, value: Any) -> list[str]:
+def _texts(parameter: Filter, lookup: str, value: Any) -> list[str]:
     """Returns the values of a parameter as a query string has them.
 
     :raises ValueError: for a list where one value counts, a single value where a list is needed, or a bad type

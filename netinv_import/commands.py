@@ -7,7 +7,7 @@ import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -18,10 +18,12 @@ from netinv_admin.commands.plugin_group import Extensible
 from netinv_core.command_output import table_width
 from netinv_core.environment import Environment
 from netinv_core.importing.dump import Declaration, Dump, Key
-from netinv_core.types import UnitOfWork
 from netinv_import.netbox import declarations, import_dump
 from netinv_import.report import OUTCOMES, REFUSED, SKIPPED, ImportReport
 from netinv_import.sources import read_nautobot, read_netbox
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 
 @click.group("import", cls=Extensible)

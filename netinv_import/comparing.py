@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -12,7 +13,6 @@ from rich.table import Column, Table
 
 from netinv_core.command_output import table_width
 from netinv_core.environment import Environment
-from netinv_core.types import Registry, UnitOfWork
 from netinv_import.commands import rule_option
 from netinv_import.comparison import Comparison, MemberDifference, compare
 from netinv_import.mapped_comparison import MappedComparison
@@ -20,6 +20,10 @@ from netinv_import.nautobot import own_models
 from netinv_import.netbox import declarations, mapping_of
 from netinv_import.services import products_of
 from netinv_import.sources import NAUTOBOTS, SERVICES, client_of, read_nautobot, read_netbox, version_of
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 MAX_TEXT_LENGTH = 120
 

@@ -6,17 +6,20 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.http.serialization import dumps
 from netinv_core.importing.dump import Declaration, Excluded
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_import.nautobot import label_of
 from netinv_import.rest import NotAList, RestClient
 from netinv_import.services import Lists
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 ABSENT = "<absent>"
 OBJECTS_AT_ONCE = 500

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from netinv_core.hookspecs import hookspec
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
     from netinv_import.mapping import DumpMapping
 
 

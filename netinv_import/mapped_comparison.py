@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.importing.dump import Key
-from netinv_core.types import UnitOfWork
 from netinv_import.comparison import ACCOUNT, Comparison, MemberDifference, ModelResult
 from netinv_import.mapping import NO_RESOURCE, Body, DumpMapping, Missing
 from netinv_import.matching import Matching, plain
 from netinv_import.preparation import UNREADABLE, is_account
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 OBJECTS_AT_ONCE = 500
 AT_OTHERS = "compared at the objects that it is a part of"

@@ -6,7 +6,7 @@ import collections
 import graphlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.models import User
 from netinv_core.fields import ContentTypeList, Reference, Status, ToMany, is_slug
@@ -22,7 +22,6 @@ from netinv_core.importing.dump import (
     Source,
     content_type,
 )
-from netinv_core.types import Endpoint, Field, Registry
 from netinv_import.preparation import (
     Values,
     adapted,
@@ -32,6 +31,11 @@ from netinv_import.preparation import (
     unplaced_values,
     username,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
 
 NO_RESOURCE = "no such resource yet"
 NO_FIELD = "no such field here"

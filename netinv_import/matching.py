@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -12,9 +12,12 @@ from netinv_core.fields import Choice, Status
 from netinv_core.fields.images import MEDIA
 from netinv_core.read.plans import plan_of
 from netinv_core.storage.files import Upload
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_import.mapping import Body, DumpMapping
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 
 class Matching:

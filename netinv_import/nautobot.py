@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core.fields import ContentTypeList
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Source, content_type
-from netinv_core.types import Registry
 from netinv_import.representations import singular
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 
 def label_of(registry: Registry, path: str) -> str:

@@ -6,12 +6,16 @@ import ipaddress
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import Status
 from netinv_core.importing.dump import Dump, Fields
-from netinv_core.types import Endpoint, Field, Registry
 from netinv_import import dumpdata
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
 
 CONTENT_TYPE, TAGGED, STATUS, CUSTOM_FIELD = (
     "contenttypes.contenttype",

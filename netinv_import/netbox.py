@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -16,13 +16,17 @@ from netinv_core.auth.models import User
 from netinv_core.errors import RequestError, error_text
 from netinv_core.fields import Reference
 from netinv_core.importing.dump import Declaration, Dump, Key, Part
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_core.write import save
 from netinv_import import dumpdata
 from netinv_import.mapping import NO_RESOURCE, Body, DumpMapping, Missing
 from netinv_import.matching import Matching
 from netinv_import.preparation import UNREADABLE
 from netinv_import.report import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, ImportReport
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 BATCH_SIZE = 500
 NAMED = "kept as a name in custom fields"

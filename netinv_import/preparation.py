@@ -19,9 +19,10 @@ from netinv_core.importing.dump import (
     content_type,
 )
 from netinv_core.importing.rows import FieldRows
-from netinv_core.types import Endpoint, Field
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
     from netinv_import.mapping import DumpMapping
 
 Values = dict[tuple[str, str], dict[Any, Any]]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from netinv_core.importing.dump import Declaration, Dump
-from netinv_core.types import Registry
 from netinv_import import dumpdata, nautobot, nautobot_dumpdata, postgres, services
 from netinv_import.rest import RestClient
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 DATABASES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 SERVICES = ("http://", "https://")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import resource
 from netinv_core.app import App
@@ -12,7 +12,6 @@ from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import related
 from netinv_core.read.recognisers import SearchProvider
 from netinv_core.tabular.rows import JoinedColumns
-from netinv_core.types import Endpoint, FieldFactory, Filter, Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_ipam import (
     addresses,
@@ -34,6 +33,12 @@ from netinv_ipam.services import services
 from netinv_ipam.taken_space import CONTAINER
 from netinv_ipam.vlans import carried_filter, vlan_groups, vlans
 from netinv_ipam.vrfs import route_targets, vrfs
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
 
 app = App(
     "ipam",

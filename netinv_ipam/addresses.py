@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
@@ -29,7 +29,6 @@ from netinv_core.presentation import Presentation, beside
 from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, custom, number, related
 from netinv_core.resource import Resource, VersionChange, generic_fk, reverse_fk
-from netinv_core.types import Draft, Endpoint, Registry, UnitOfWork
 from netinv_core.write.cycles import without_cycles
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.referring_rules import through
@@ -41,6 +40,12 @@ from netinv_ipam.prefixes import prefixes_around
 from netinv_ipam.uniqueness import unique_within
 from netinv_ipam.vrfs import VRF, present_filters
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 ROLES = Choices.of(
     loopback="Loopback",

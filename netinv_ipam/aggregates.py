@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import netaddr
 import sqlalchemy as sa
@@ -17,9 +18,12 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import lookups
 from netinv_core.read.filters import value
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, UnitOfWork
 from netinv_ipam import network_filters, networks
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class RIR(Organizational):

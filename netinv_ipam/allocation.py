@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -15,12 +15,14 @@ from netinv_core.http.actions import BodyOf, documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_ipam.free_space import cut, free_addresses, free_blocks, network_text
 from netinv_ipam.networks import BITS
 from netinv_ipam.prefix_locks import locked
 from netinv_ipam.prefixes import USUAL_STATUS
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 Row = dict[str, Any]
 

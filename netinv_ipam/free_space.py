@@ -9,12 +9,15 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from netinv_core.types import UnitOfWork
 from netinv_ipam import taken_space
 from netinv_ipam.full_ranges import FullRun, brought_up_to_date, last_number, memory_of
 from netinv_ipam.networks import BITS, address_text, packed
 from netinv_ipam.taken_space import ADDRESSES, NETWORKS, Range, Row, Space, space_of, walk
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 Block = tuple[int, int]  # lowest address, prefix length
 

@@ -24,7 +24,8 @@ from netinv_ipam import taken_space
 from netinv_ipam.taken_space import Range, Space, SpaceTaker, TakenRow, batch_from
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry, UnitOfWork
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 MOST_CHANGES = 5000  # change records read to bring a run up to date
 MOST_LEFT, MOST_RUNS = 500, 1000

@@ -13,17 +13,19 @@ import dataclasses
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
-from netinv_core.types import UnitOfWork
 from netinv_ipam.networks import BITS, packed
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import EVERYWHERE, GLOBAL, IN_VRF, container_statuses
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 SCOPES = (GLOBAL, IN_VRF, EVERYWHERE)
 MOST_RANGES = 400  # of one statement: SQLite combines at most 500

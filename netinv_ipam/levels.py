@@ -10,17 +10,19 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import inlined_int
-from netinv_core.types import UnitOfWork
 from netinv_ipam.hierarchy import Limits, Owner, in_order, within
 from netinv_ipam.networks import BITS
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import GLOBAL, IN_VRF
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 FIRST_BATCH, GROWTH = 500, 8  # rows of each owner
 

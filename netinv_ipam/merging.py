@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
@@ -13,7 +13,6 @@ from netinv_core.auth import permissions
 from netinv_core.labels import label_of
 from netinv_core.models.base import table_of
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_ipam.networks import parse, within
 from netinv_ipam.prefixes import Prefix
@@ -30,6 +29,10 @@ from netinv_ipam.reshaping import (
     numbered,
     same_vrf,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MOST_BITS = 8  # 256 siblings
 COMPARED = ("role", "tenant", "site", "location", "vlan", "is_pool", "description")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_ipam import networks
 from netinv_ipam.addresses import SHARED_ROLES, IPAddress
@@ -18,6 +17,10 @@ from netinv_ipam.networks import parse
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.reshaping import MAX_NAMED, Item, Line, ReshapingPlan, numbered, same_vrf
 from netinv_ipam.vrfs import VRF, vrf_display
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 GLOBAL = "global"  # value of the global table
 GLOBAL_NAME = "Global"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
@@ -13,7 +13,6 @@ from netinv_core.db.engine import in_values
 from netinv_core.read.filters import Filter, custom, number
 from netinv_core.read.lookups import LOOKUPS, any_of, begins, max_terms, meets
 from netinv_core.read.parameters import TOO_MANY
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_ipam.networks import (
     BITS,
     Condition,
@@ -27,6 +26,10 @@ from netinv_ipam.networks import (
     parse,
     within,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 
 def any_exact(dialect: str, table: Any, values: Sequence[str]) -> Condition:

@@ -11,7 +11,7 @@ import dataclasses
 import re
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
@@ -24,8 +24,15 @@ from netinv_core.models.types import Chars, Packed
 from netinv_core.read.filters import Filter, custom
 from netinv_core.read.lookups import any_of, whole_number
 from netinv_core.resource import FieldFactory, computed, computed_choice
-from netinv_core.types import Draft, Endpoint, Field, Registry, Rule, UnitOfWork
 from netinv_core.write import schema
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 # What netaddr reads besides (line breaks, ``/024``) is refused, as databases and other tools do.
 _WRITTEN = re.compile(r"[0-9a-fA-F:.]+(/(0|[1-9][0-9]{0,2}|[0-9a-fA-F:.]*[.:][0-9a-fA-F:.]*))?")

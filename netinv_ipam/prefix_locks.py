@@ -20,7 +20,9 @@ from netinv_ipam import networks
 from netinv_ipam.prefixes import Prefix
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 Row = dict[str, Any]
 Place = tuple[str, uuid.UUID | None]  # the network and the VRF of a prefix

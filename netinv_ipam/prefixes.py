@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
@@ -17,7 +17,6 @@ from netinv_core.models.columns import PROTECT, SET_NULL, Description, Ref, bool
 from netinv_core.presentation import Presentation, beside
 from netinv_core.read.filters import number, related, tree, tree_pair
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.located_objects import LOCATION_READS, PLACE, location_fits
 from netinv_dcim.locations import Location
@@ -29,6 +28,12 @@ from netinv_ipam.uniqueness import unique_within
 from netinv_ipam.vlans import VLAN
 from netinv_ipam.vrfs import VRF, present_filters
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 USUAL_STATUS = "active"
 

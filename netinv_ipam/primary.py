@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.referring_rules import Reading, ReadingRule, related_by, through
 from netinv_dcim.components.interfaces import Interface
 from netinv_dcim.devices import Device
 from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_ipam.addresses import ENDS, INTERFACE, IPAddress
+
+if TYPE_CHECKING:
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 PLACES = {"primary_ip4": 4, "primary_ip6": 6}
 # The relation from an address to the interface it is assigned to, by the label of the interface model.

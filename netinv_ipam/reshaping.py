@@ -8,17 +8,20 @@ from __future__ import annotations
 import dataclasses
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_ipam import networks
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.prefixes import Prefix
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_READ = 20_000  # prefixes, and addresses, that a plan counts
 MAX_NAMED = 5

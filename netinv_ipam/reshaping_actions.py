@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -19,11 +19,14 @@ from netinv_core.http.actions import documented
 from netinv_core.http.views import downgrade_representation
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import schema
 from netinv_ipam import merging, moving, splitting
 from netinv_ipam.prefix_locks import locked
 from netinv_ipam.reshaping import Item, ReshapingPlan
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 VRF = "ipam.vrf"
 Lengths = Callable[[Item], Sequence[int]]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 
 from netinv_core.read.recognisers import Match, SearchProvider
-from netinv_core.types import UnitOfWork
 from netinv_ipam import networks
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 ADDRESS, PREFIX, AGGREGATE, VLAN = "ipam.ipaddress", "ipam.prefix", "ipam.aggregate", "ipam.vlan"
 MAX_VID = 4094

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
@@ -31,10 +31,16 @@ from netinv_core.presentation import Presentation, within
 from netinv_core.read.filters import one_of
 from netinv_core.read.lookups import whole_number
 from netinv_core.resource import FieldFactory, Resource, to_many
-from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write import schema
 from netinv_core.write.draft import ALL
 from netinv_dcim.devices import Device
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 PROTOCOLS = Choices.of(tcp="TCP", udp="UDP")
 LOWEST, HIGHEST = 1, 65535

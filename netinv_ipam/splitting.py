@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_ipam.networks import BITS, parse, within
 from netinv_ipam.prefixes import USUAL_STATUS, Prefix
@@ -26,6 +25,10 @@ from netinv_ipam.reshaping import (
     same_vrf,
 )
 from netinv_ipam.taken_space import CONTAINER
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MOST_BITS = 8  # 256 networks
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.tabular.rows import JoinedColumns
-from netinv_core.types import Endpoint
 from netinv_core.write.slugs import slugify
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 DEVICE, MACHINE, INTERFACE = "device", "virtual_machine", "interface"
 NEEDED = "An interface is named by its device or virtual machine, and its name."

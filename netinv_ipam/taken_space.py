@@ -8,18 +8,20 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
-from netinv_core.types import UnitOfWork
 from netinv_extras.statuses import Status
 from netinv_ipam import networks
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.networks import BITS, packed
 from netinv_ipam.prefixes import Prefix
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 Row = dict[str, Any]
 Range = tuple[int, int]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.types import Endpoint, UnitOfWork
+from netinv_core.uow import UnitOfWork
 from netinv_extras.templates.members import Member
 from netinv_extras.templates.renderer.values import Address, Network, NullAddress, NullNetwork
 from netinv_extras.templates.sandbox import RenderError
@@ -18,6 +18,9 @@ from netinv_ipam.hierarchy import SCOPES, Limits, by_keys
 from netinv_ipam.networks import BITS, SpanColumns, address_text, packed
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import EVERYWHERE, GLOBAL, IN_VRF
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 MOST = 100_000  # children that the prefixes of one request have together
 Load = Callable[[UnitOfWork, Sequence[Any]], Mapping[Any, Any]]

@@ -6,14 +6,18 @@ The setting ``enforce_global_unique`` turns it on for the global table.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.db.locks import lock_for
 from netinv_core.read import listing
-from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_ipam.vrfs import VRF, vrf_display
+
+if TYPE_CHECKING:
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 GLOBAL = "global table"
 

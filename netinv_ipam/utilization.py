@@ -7,7 +7,7 @@ view it: child prefixes of a container, addresses of any other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -15,7 +15,6 @@ from netinv_core.auth import permissions
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import Share
-from netinv_core.types import UnitOfWork
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.aggregates import Aggregate
 from netinv_ipam.hierarchy import MOST_RANGES, Owner, lengths_of, space_taken, top_prefixes, visible_prefixes
@@ -23,6 +22,9 @@ from netinv_ipam.networks import BITS, packed
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import EVERYWHERE, container_statuses, scope_of
 from netinv_ipam.vlans import VLAN
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 ADDRESSES, SPACE, VLANS = "addresses", "addresses in prefixes", "VLANs"
 VLAN_IDS = 4094

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -27,7 +27,6 @@ from netinv_core.presentation import Presentation, beside
 from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, related, tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
 from netinv_dcim.located_objects import LOCATION_READS, PLACE, below_locations, location_fits, within_group
@@ -37,6 +36,11 @@ from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_ipam.roles import Role
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class VLANGroup(Organizational):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -15,8 +15,11 @@ from netinv_core.presentation import Presentation
 from netinv_core.read.filters import custom, related
 from netinv_core.read.name_lookup import NameQuery, ids_of
 from netinv_core.resource import Resource, to_many
-from netinv_core.types import Filter, UnitOfWork
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
 
 
 class RouteTarget(Primary):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from netinv_core.app import App
 from netinv_core.auth.providers import IdentityProvider
 from netinv_core.hookspecs import hookimpl
 from netinv_core.settings import SettingDefinitions, flag, seconds
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 NAME = "ldap"
 NESTED = ("no", "search", "chain")

@@ -10,7 +10,7 @@ import contextlib
 import logging
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ldap
 from ldap.dn import escape_dn_chars
@@ -18,7 +18,9 @@ from ldap.filter import escape_filter_chars
 
 from netinv_core.auth.providers import ExternalUser
 from netinv_core.errors import Unavailable
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 NAME = "ldap"

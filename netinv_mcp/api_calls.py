@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import orjson
@@ -13,8 +13,11 @@ from netinv_core.auth import permissions
 from netinv_core.errors import Denied
 from netinv_core.http import subrequests, versions
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.types import Endpoint, Registry
 from netinv_mcp.offered import Offered
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 MAX_QUERY_LENGTH = 2**16  # as that of every request
 TOO_LONG = "The filters and fields have more than {} characters."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.http.actions import ActionRoute, actions_of
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 TRACES = frozenset({"trace", "paths"})
 FREE = "available-"  # the beginning of the names of actions that tell what is free

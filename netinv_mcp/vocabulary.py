@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.http.options import described_fields
 from netinv_core.read.ordering import orderings_of
 from netinv_core.tabular.identification import natural_key
-from netinv_core.types import Endpoint, Filter
 from netinv_mcp.api_calls import ApiCaller, ToolRefusal
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
 
 NO_MODEL = "There is no model of this name; list_models names them."
 NO_ID = "Must be the id of an object."

@@ -11,7 +11,7 @@ import hmac
 import json
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -20,12 +20,14 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 from netinv_core.auth import crypto
 from netinv_core.errors import Denied, RequestError
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Registry
 from netinv_oidc import SIGN_IN
 from netinv_oidc.client import REFUSED, Attempt, ProviderClient
 from netinv_web.auth import external, sessions
 from netinv_web.auth.sign_in import sign_in_form
 from netinv_web.pages import local_path, query_text
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 CALLBACK = f"{SIGN_IN}callback/"
 COOKIE = "netinv_oidc"

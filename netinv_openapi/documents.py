@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.config import Configurator
 
@@ -40,7 +40,6 @@ from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.query_parameters import query
 from netinv_core.http.services import ServiceRoute
 from netinv_core.read.entity_tags import INCLUDED
-from netinv_core.types import Endpoint, Registry
 from netinv_openapi import colander_schemas, files, filterset_views, object_schemas, parameters
 from netinv_openapi.object_schemas import object_schema
 from netinv_openapi.operations import (
@@ -59,6 +58,10 @@ from netinv_openapi.operations import (
     some_of,
     summary_of,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 OPENAPI = "3.0.3"
 PERMISSION = "x-permission"  # of an operation: the type of object and the action that the user needs: `dcim.site view`

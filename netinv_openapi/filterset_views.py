@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 from pyramid.request import Request
@@ -16,8 +16,11 @@ from netinv_core.http.root_views import RootView, add_root_view, root
 from netinv_core.http.serialization import single_value
 from netinv_core.read import filters
 from netinv_core.read.lookups import SUFFIXES
-from netinv_core.types import Endpoint, Filter
 from netinv_openapi import parameters
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
 
 PATH = "/core/filterset-fields/"
 REQUIRED = "This parameter is required."

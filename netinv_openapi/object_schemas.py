@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING
 
-from netinv_core.types import Field
 from netinv_openapi.operations import Schema
+
+if TYPE_CHECKING:
+    from netinv_core.fields import Field
 
 
 def object_schema(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.changelog import past_states
@@ -14,7 +14,10 @@ from netinv_core.http.query_parameters import PAGING, Schema, query
 from netinv_core.read.entity_tags import INCLUDED
 from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.ordering import PARAMETER, orderings_of
-from netinv_core.types import Endpoint, Filter
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
 
 WORDS = {
     "exact": "is",

@@ -22,7 +22,9 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_search import stages
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 SCANNED_OWNERS = 20_000  # objects of a resource whose names are compared
 MAX_OWNERS = 200  # objects of a resource whose parts are read

@@ -33,7 +33,9 @@ from netinv_search import parts, stages
 from netinv_search.stages import name_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 NOT_INSTALLED = "the recogniser %s of the package %s names %r, which is not installed"

@@ -28,7 +28,9 @@ from netinv_core.read.union import Union, kept_union
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 SCANNED_ROWS = 4000  # of each resource, for names that contain the text
 SCANNED_FOR_TEXTS = 1000  # of each resource without trigram indexes, for texts of other columns

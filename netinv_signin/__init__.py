@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from netinv_core.app import App
 from netinv_core.auth.providers import IdentityProvider
 from netinv_core.hookspecs import hookimpl
-from netinv_core.types import Registry
 from netinv_signin import trusted_header
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 app = App("signin", "Sign-in", includes=["netinv_signin.basic"], rooted=False, distribution="netinv-signin")
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.auth.account import Identity
 from netinv_core.auth.identity import by_account, refused
 from netinv_core.errors import Denied
-from netinv_core.types import UnitOfWork
 from netinv_signin import passwords
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 
 def from_basic_header(request: Request) -> Identity | None:

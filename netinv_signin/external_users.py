@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
@@ -24,9 +24,11 @@ from netinv_core.db.engine import lock_rows, session_factory
 from netinv_core.errors import Denied, Invalid
 from netinv_core.fields import Value
 from netinv_core.models.base import now, table_of
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save, schema
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 ATTEMPTS = 3  # when concurrent sign-ins create the same account
 INACTIVE = "This account is not active."

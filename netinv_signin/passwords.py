@@ -43,7 +43,7 @@ from netinv_signin import external_users, user_names
 
 if TYPE_CHECKING:
     from netinv_core.auth.providers import ExternalUser, IdentityProvider
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 MAX_TRANSACTION_ATTEMPTS = 8
 MAX_RETRY_DELAY = 0.01  # seconds before the second attempt at most; doubled for each further one

@@ -13,7 +13,7 @@ from netinv_core.net import addresses
 if TYPE_CHECKING:
     from pyramid.request import Request
 
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 NAME = "header"
 SEPARATORS = ",;|"  # of the names of groups

@@ -5,12 +5,15 @@ refer to each other.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http import versions
 from netinv_core.http.list_formats import ListFormat
-from netinv_core.types import Registry
 from netinv_tabular import list_bodies, list_files
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 FORMATS = (
     ListFormat(

@@ -15,7 +15,8 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tabular.rows import ID, JoinedColumns
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PRODUCTS = ("netbox", "nautobot2")  # whose names of fields importers know
 CUSTOM = "cf_"

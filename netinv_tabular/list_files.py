@@ -18,12 +18,12 @@ from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.types import CellColumn
 from netinv_tabular import columns as tables
 from netinv_tabular import delimited, workbooks, yaml_documents
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.records import CellColumn
 
 COLUMNS = "columns"  # query parameter of tables: names of columns
 TOO_MANY = "At most {} objects are exported at once: filter them, or use limit and offset."

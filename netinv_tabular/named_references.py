@@ -24,7 +24,8 @@ from netinv_core.write.reference_messages import short
 from netinv_core.write.references import statuses_for
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_TEXTS = 2000  # different texts of a target that are looked for
 MAX_NAMES = 5000  # names of a target among which the nearest are looked for

@@ -18,7 +18,7 @@ from netinv_core.write.list_differences import is_difference
 from netinv_core.write.slugs import slugify
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.endpoint import Endpoint
 
 ID = "id"
 MAX_LEVELS = 100

@@ -6,7 +6,7 @@ from typing import Any
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
-from netinv_core.types import Registry
+from netinv_core.registry import Registry
 from netinv_tenancy import nautobot2, netbox
 from netinv_tenancy.menu import MENU
 from netinv_tenancy.tenants import tenant_groups, tenants

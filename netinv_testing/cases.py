@@ -6,13 +6,17 @@ import copy
 import dataclasses
 import random
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from netinv_core import fields
+from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
-from netinv_core.types import Endpoint, Field, Registry
 from netinv_testing.client import Api, Service, Unique
 from netinv_testing.samples import NoSample, Samples, generic_pairs
+
+if TYPE_CHECKING:
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import jsonschema_rs
@@ -16,8 +16,10 @@ from netinv_core.caches import BoundedCache
 from netinv_core.http import sparse_fields, versions
 from netinv_core.http.actions import ActionRoute
 from netinv_core.http.list_formats import formats_of_packages
-from netinv_core.types import Registry
 from netinv_openapi import documents
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 DESCRIBED = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 PREFIX = "/api"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
 from netinv_core.main import registry_for
-from netinv_core.types import Endpoint
 from netinv_testing.databases import DIALECT
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 
 class AnyCheck(Protocol):

@@ -13,10 +13,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.types import Endpoint
 from netinv_testing.samples import Samples
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_testing.client import Service
 
 Item = dict[str, Any]

@@ -21,11 +21,13 @@ from netinv_core import fields
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
 from netinv_core.resource import NEW_OBJECT
-from netinv_core.types import Endpoint, Field, Registry
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
     from netinv_testing.client import Api, Service, Unique
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.fields import ContentTypeList, Image, ToMany
 from netinv_core.fields.base import text_of
 from netinv_core.fields.images import MEDIA
-from netinv_core.types import Field
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
 
 Representation = Mapping[str, Any]
 # Members of every representation that say nothing about the object itself.

@@ -18,7 +18,8 @@ from netinv_core.models.base import table_of
 from netinv_undo.differences import differences, is_equal, members
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 _change = table_of(ObjectChange)
 _COLUMNS = record_columns(

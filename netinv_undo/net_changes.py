@@ -25,7 +25,9 @@ from netinv_core.write.delete import generic_cascades
 from netinv_undo.differences import is_equal, members
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 MAX_CHANGES = 30_000  # records that one revert takes
 TOO_MANY = f"The request made more than {MAX_CHANGES} changes: they cannot be undone together."

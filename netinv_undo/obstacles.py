@@ -27,7 +27,8 @@ from netinv_undo.refusals import WHOLE, Refusals
 from netinv_undo.restorable import NOT_KEPT, obstacle, recorded_values
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 OPPOSITE = {CREATE: "delete", UPDATE: "change", DELETE: "add"}  # the permission that the undo of an action takes
 GONE = "The object does not exist any more."

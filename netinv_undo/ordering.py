@@ -16,7 +16,7 @@ from netinv_undo.net_changes import Identity, NetChange, links_of
 from netinv_undo.obstacles import by_endpoint
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.endpoint import Endpoint
 
 
 def made_after(changes: Sequence[NetChange], deletions: Sequence[NetChange]) -> list[NetChange]:

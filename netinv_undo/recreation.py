@@ -25,7 +25,8 @@ from netinv_undo.refusals import Refusals, refusal_of
 from netinv_undo.restorable import body_of, hidden_columns, preserved_columns
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 CIRCLE = "It belongs to a circle of objects that need each other."
 Values = dict[str, Any]

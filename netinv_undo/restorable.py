@@ -14,7 +14,7 @@ from netinv_core.write.memberships import restored_columns
 from netinv_undo.differences import field_of, members
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.endpoint import Endpoint
 
 NOT_KEPT = "The change log does not keep its value."
 FILE = "The file was deleted with the change."

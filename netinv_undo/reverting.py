@@ -28,7 +28,8 @@ from netinv_undo.recreation import Recreation, restore_memberships, update
 from netinv_undo.refusals import refusal_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_PART = 250  # objects that are written between two steps of the progress
 # What the undo of an action does to the object.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -13,7 +13,6 @@ from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import related
 from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.resource import count_of
-from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, UnitOfWork
 from netinv_core.write.referring_rules import ReadingRule
 from netinv_dcim.searching import mac_matches
 from netinv_extras.config_contexts.scopes import ContextScope
@@ -30,6 +29,13 @@ from netinv_virt.interfaces import interfaces
 from netinv_virt.menu import MENU
 from netinv_virt.primary import machine_addresses
 from netinv_virt.virtual_machines import VirtualMachine, virtual_machines
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
+    from netinv_core.uow import UnitOfWork
 
 SITE, DEVICE, MACHINE = "dcim.site", "dcim.device", "virtualization.virtualmachine"
 

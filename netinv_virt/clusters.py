@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -14,13 +14,16 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import tree, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
 from netinv_dcim.located_objects import LOCATION_READS, PLACE, below_locations, location_fits
 from netinv_dcim.locations import Location, within
 from netinv_dcim.sites import Site
 from netinv_tenancy.tenants import Tenant, tenant_filters
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class ClusterType(Organizational):

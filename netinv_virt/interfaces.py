@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -29,7 +29,6 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import has, one_of, related, value
 from netinv_core.resource import Resource, to_many
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.cycles import without_cycles
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_MODES
@@ -40,6 +39,10 @@ from netinv_ipam.addresses import addressed
 from netinv_ipam.vlans import VLAN
 from netinv_virt.clusters import Cluster
 from netinv_virt.virtual_machines import VirtualMachine
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class VMInterface(Primary):

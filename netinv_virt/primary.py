@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.types import UnitOfWork
 from netinv_ipam.addresses import VM_INTERFACE
 from netinv_ipam.primary import PrimaryAddressOwner
 from netinv_virt.interfaces import VMInterface
 from netinv_virt.virtual_machines import VirtualMachine
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 
 def _machines_of(uow: UnitOfWork, interfaces: Collection[Any]) -> dict[Any, Collection[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -27,7 +27,6 @@ from netinv_core.read import listing
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.lookups import convert, negated
 from netinv_core.resource import Resource, computed
-from netinv_core.types import Draft, FieldFactory, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
@@ -36,6 +35,11 @@ from netinv_extras.statuses import status
 from netinv_ipam.addresses import addressed
 from netinv_tenancy.tenants import Tenant, tenant_filters
 from netinv_virt.clusters import Cluster
+
+if TYPE_CHECKING:
+    from netinv_core.resource import FieldFactory
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 MAX_SMALL, MAX_LARGE = 2**15 - 1, 2**31 - 1
 TAKEN = "A virtual machine with this name already exists in the assigned cluster."

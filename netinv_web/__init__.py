@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -12,13 +12,17 @@ from netinv_core.auth.models import User
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuEntry, MenuSection
 from netinv_core.tasks.retention import Retention
-from netinv_core.types import Endpoint, Registry, Rule
 from netinv_web import documentation, home, hookspecs, settings
 from netinv_web.auth import sessions
 from netinv_web.extensions import Attention, Snippet
 from netinv_web.lists.list_defaults import list_default_resource
 from netinv_web.lists.saved_views import saved_view_resource
 from netinv_web.objects import snippets
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.resource import Rule
 
 app = App(
     "web",

@@ -9,19 +9,23 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.errors import Invalid
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.serialization import dumps
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.forms import form as forms
 from netinv_web.forms.control_values import fill, member
 from netinv_web.forms.controls import Control, controls_of
 from netinv_web.forms.form import Form, Submission
 from netinv_web.menu import may
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 IMAGE_HELP = "The image as a data: address. The address that is shown keeps it."
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from netinv_core.types import Registry, UnitOfWork
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 Arguments = Mapping[str, Any]  # JSON values
 

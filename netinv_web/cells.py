@@ -12,20 +12,19 @@ import functools
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from netinv_core import fields, types
+from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.fields import Field
 from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.names import linked_objects
-from netinv_core.read.plan import Row
+from netinv_core.read.plan import JoinedTable, ReadPlan, Row, RowSet
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, IncomingForeignKey, JoinedTable, Reader, Registry, RowSet, UnitOfWork
 from netinv_core.units import amount_text
 from netinv_web import shares
 from netinv_web.failures import log_failure
@@ -43,9 +42,15 @@ from netinv_web.menu import may
 from netinv_web.names import has_context, target_name
 from netinv_web.paths import page_path
 
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint, IncomingForeignKey
+    from netinv_core.read.plan import Reader
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+
 CellReader = Callable[[Row, RowSet], Markup]
 # Returns the reader of the cells of a field at a place of a plan.
-CellFactory = Callable[[types.ReadPlan, JoinedTable, types.Field], CellReader]
+CellFactory = Callable[[ReadPlan, JoinedTable, Field], CellReader]
 # A kind of fields, or a single one by the label of its model and its name.
 CellKey = type[Field] | tuple[str, str]
 _TYPES_NAME = re.compile(r"(?:\w+_)?(?:content|object|obj|source|destination)_types?")
@@ -53,7 +58,7 @@ _TYPES_NAME = re.compile(r"(?:\w+_)?(?:content|object|obj|source|destination)_ty
 # -- cells of kinds of fields
 
 
-def _value_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _value_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     assert isinstance(field, fields.Value)
     read = plan.reader_of(place, field)
     if holds_types(place.endpoint, field):
@@ -66,7 +71,7 @@ def _value_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) ->
     return _through(read, _value_markup(field))
 
 
-def labels_of(field: types.Field) -> Mapping[Any, str]:
+def labels_of(field: Field) -> Mapping[Any, str]:
     """The labels of the values that a column takes; empty for choices, which are represented with their labels."""
     if not isinstance(field, fields.Value) or isinstance(field, fields.Choice):
         return {}
@@ -80,7 +85,7 @@ def _labelled(value: Any, labels: Mapping[Any, str]) -> Markup:
     )
 
 
-def holds_types(endpoint: Endpoint, field: types.Field) -> bool:
+def holds_types(endpoint: Endpoint, field: Field) -> bool:
     """True for a field with the label of a content type, or several.
 
     It is the type of a generic foreign key (``cable_peer_type``), or has a name of such fields (``object_types``).
@@ -114,14 +119,14 @@ def _through(read: Reader, markup: Callable[[Any], Markup]) -> CellReader:
     return lambda row, page: markup(read(row, page))
 
 
-def _choice_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _choice_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     assert isinstance(field, fields.Choice)
     index, labels = plan.column(place, field.attribute), field.choices.labels
     cells = {value: escape(label) for value, label in labels.items()}
     return lambda row, page: cells.get(row[index]) or text_markup(row[index])
 
 
-def _reference_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _reference_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     """A link to the target, by its name in context; with a dot in its colour, if it has one (statuses, roles)."""
     assert isinstance(field, fields.Reference)
     key_index, target = plan.column(place, field.attribute), plan.join(place, field.attribute)
@@ -149,7 +154,7 @@ def _reference_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field
     return read
 
 
-def _list_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _list_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     """Links to the objects of a list, by their names in context where the user may view all of their kind."""
     assert isinstance(field, fields.ToMany | fields.ReverseForeignKey)
     target, inner = field.target, field.items_plan(plan.registry)
@@ -169,14 +174,14 @@ def _name_member(uow: UnitOfWork, target: Endpoint) -> str:
     return "display" if permissions.visible(uow, target, target.table) else NAME_IN_CONTEXT
 
 
-def _item(plan: types.ReadPlan, place: JoinedTable) -> Reader:
+def _item(plan: ReadPlan, place: JoinedTable) -> Reader:
     """Reader of what a link to an item of a list needs, with both of its names."""
     readers = {name: plan.read(place, name) for name in (NAME_IN_CONTEXT, "display", "url")}
     color = plan.read(place, "color") if "color" in place.table.c else lambda row, page: None
     return lambda row, page: {name: read(row, page) for name, read in (*readers.items(), ("color", color))}
 
 
-def _coalesce_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _coalesce_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     """The cell of the first reference that is set."""
     assert isinstance(field, fields.Coalesce)
     references = [place.endpoint.fields[name] for name in field.references]
@@ -188,7 +193,7 @@ def _coalesce_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field)
     return lambda row, page: next((read(row, page) for index, read in cells if row[index] is not None), EMPTY)
 
 
-def _nested_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _nested_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     """A link to the object of a nested representation, or to each of a list."""
     read = plan.reader_of(place, field)
 
@@ -205,7 +210,7 @@ def _nested(value: Any, page: RowSet) -> Markup:
     return nested_link(page.uow, value) if isinstance(value, dict) and "url" in value else text_markup(value)
 
 
-def _count_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _count_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     """A number that leads to the list of what was counted."""
     read, key = plan.reader_of(place, field), plan.column(place, "id")
     incoming = counted_by(place.endpoint, field)
@@ -223,7 +228,7 @@ def _count_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) ->
     return markup
 
 
-def counted_by(endpoint: Endpoint, field: types.Field) -> IncomingForeignKey | None:
+def counted_by(endpoint: Endpoint, field: Field) -> IncomingForeignKey | None:
     """The foreign key whose rows a counter counts; ``None`` for other counters."""
     for incoming in endpoint.incoming_foreign_keys:
         if list_parameter(incoming) and _count_field(incoming) == field.name:
@@ -244,24 +249,24 @@ def list_parameter(incoming: IncomingForeignKey) -> str:
     return ""
 
 
-def _default_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _default_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     return _through(plan.reader_of(place, field), text_markup)
 
 
-def _generic_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _generic_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     """A link to the object of a generic foreign key, by its name in context."""
     assert isinstance(field, fields.GenericForeignKey)
     return _named_cell(plan, place, field.type_attribute, field.id_attribute)
 
 
-def _named_cell(plan: types.ReadPlan, place: JoinedTable, type_attribute: str, id_attribute: str) -> CellReader:
+def _named_cell(plan: ReadPlan, place: JoinedTable, type_attribute: str, id_attribute: str) -> CellReader:
     """A link to the object that a content type and an id name, by its name in context."""
     label, key = plan.column(place, type_attribute), plan.column(place, id_attribute)
     batch = plan.load_generic("nested", label, key, linked_objects)
     return lambda row, page: _nested(page.batches[batch].get((row[label], row[key])), page)
 
 
-def _types_cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def _types_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     """The names of models, of a list of content types."""
     return _through(plan.reader_of(place, field), functools.partial(types_markup, plan.registry))
 
@@ -322,7 +327,7 @@ def guarded(registry: Registry, name: str, make: Callable[[], CellReader]) -> Ce
     return read_guarded
 
 
-def cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> CellReader:
+def cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     """The reader of the cells of a field: by the field itself, or the nearest of its classes that has a factory."""
     if field.write_only or field.confidential:
         return lambda row, page: EMPTY

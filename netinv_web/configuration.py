@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyramid_jinja2
 from jinja2 import StrictUndefined, pass_context
@@ -13,12 +13,14 @@ from pyramid.events import ApplicationCreated, BeforeRender
 from netinv_core.http.mount import url_of
 from netinv_core.labels import label_of, label_of_name, plural_of, title_of
 from netinv_core.package_views import include_modules
-from netinv_core.types import Registry
 from netinv_web import cells, extensions, frame, markup, menu, page_size, presentation_checks, shares
 from netinv_web.auth import sessions
 from netinv_web.forms import controls
 from netinv_web.lists import columns
 from netinv_web.objects import snippets
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 MODULES = (
     "netinv_web.pages",

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
@@ -21,12 +21,14 @@ from netinv_core.http.mount import url_of
 from netinv_core.http.request_uow import negotiation_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.telemetry.log_context import id_of
-from netinv_core.types import Registry
 from netinv_web import browsable, explanations
 from netinv_web.auth import replay, sign_in
 from netinv_web.auth.sessions import CrossSiteRequest, current
 from netinv_web.explanations import Explanation
 from netinv_web.pages import page, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 TEMPLATE = "netinv_web:templates/error.jinja2"

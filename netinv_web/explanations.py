@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from markupsafe import Markup
@@ -17,10 +18,12 @@ from netinv_core.http.traversal import Item
 from netinv_core.labels import label_of_name, title_of
 from netinv_core.models.base import table_of
 from netinv_core.read.names import recorded_name
-from netinv_core.types import Registry
 from netinv_web.markup import time_markup
 from netinv_web.objects.object_head import has_records
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 _change = table_of(ObjectChange)
 

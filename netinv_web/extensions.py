@@ -29,7 +29,9 @@ from netinv_web.lists.facet_counts import ListFacet
 from netinv_web.menu import may
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
     from netinv_web.lists.list_query import ListQuery
 
 Content = Callable[..., Any]

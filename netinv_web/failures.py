@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import sys
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.package_faults import package_at_fault
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 

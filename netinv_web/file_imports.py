@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from netinv_core.storage.files import Upload
-from netinv_core.types import UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)

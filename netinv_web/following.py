@@ -6,12 +6,15 @@ let its user view. What was done is said on another page then.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.menu import may
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 HOME = "/"
 

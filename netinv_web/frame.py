@@ -5,17 +5,19 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.http.mount import url_of
-from netinv_core.types import Endpoint
 from netinv_web import notices, static_files
 from netinv_web.extensions import Banner, SaveButton, first_answer, items_for
 from netinv_web.menu import Section, menu_key, menu_of
 from netinv_web.preferences import preferences_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TOGGLED_COOKIE = "netinv_toggled"  # the parts of pages that this browser shows otherwise than at first, set by scripts
 PARTS = ("rail", "facets")  # the navigation is narrow, the counts beside lists are open

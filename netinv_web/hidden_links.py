@@ -7,7 +7,7 @@ to 404. The filter works on the finished page, so that it holds for every cell, 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from markupsafe import escape
@@ -18,8 +18,11 @@ from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.http.mount import url_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.paths import endpoint_at
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 

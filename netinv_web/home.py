@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -21,7 +21,6 @@ from netinv_core.labels import description_of, plural_of
 from netinv_core.read.shared_selects import OwnedSelect, rows_of_all
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks import workers
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.extensions import (
     Attention,
     CountedAttention,
@@ -40,6 +39,11 @@ from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import declared_sections, may
 from netinv_web.pages import fragment
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 SYSTEM = "/system/"  # path of the page with packages that do not start, and pending migrations
 WIDGETS = "netinv_web:templates/loaded_widgets.jinja2"

@@ -10,8 +10,9 @@ from netinv_core.hookspecs import hookspec
 if TYPE_CHECKING:
     from pyramid.request import Request
 
+    from netinv_core.endpoint import Endpoint
     from netinv_core.presentation import MenuSection, Presentation
-    from netinv_core.types import Endpoint, Registry
+    from netinv_core.registry import Registry
     from netinv_web.background import Background
     from netinv_web.cells import CellFactory, CellKey
     from netinv_web.extensions import (

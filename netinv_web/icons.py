@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 import heroicons
@@ -23,11 +23,13 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 from netinv_core.caches import lru_cache
 from netinv_core.http.mount import url_of
 from netinv_core.packages import errors_of
-from netinv_core.types import Registry
 from netinv_web.extensions import extensions_of
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import declared_sections
 from netinv_web.static_files import MAX_AGE, digest_of
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 ARCHIVE = "heroicons.zip"
 FALLBACK = "square-2-stack"

@@ -6,13 +6,15 @@ A view deriver sets them. It reads what they show before it runs the view, so th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from markupsafe import Markup
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
 from netinv_web.lists.rows import ListRow
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 ATTRIBUTE = "netinv_marks"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
@@ -14,10 +14,13 @@ from netinv_core.http.mount import url_of
 from netinv_core.labels import title_of_type
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.read.names import represented_name
-from netinv_core.types import Registry, UnitOfWork
 from netinv_outgoing.urls import is_link, path_of
 from netinv_web.menu import may
 from netinv_web.paths import endpoint_at, path_of_url
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 EMPTY = Markup('<span class="none">–</span>')
 YES, NO = Markup('<span class="yes">Yes</span>'), Markup('<span class="no">No</span>')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
 from netinv_core.auth.account import Identity
@@ -12,9 +12,13 @@ from netinv_core.errors import Denied
 from netinv_core.labels import plural_of
 from netinv_core.packages import errors_of
 from netinv_core.presentation import MenuEntry, MenuSection, check_menu
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.lists.columns import presentation_of
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 PLUGINS = "Plugins"
 PLUGIN_POSITION = 800

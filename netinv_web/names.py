@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netinv_core import fields, types
+from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
 from netinv_core.read.plan import Row
-from netinv_core.types import Endpoint, JoinedTable, Reader, RowSet, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 
 def has_context(endpoint: Endpoint) -> bool:
@@ -26,7 +30,7 @@ def context_of(endpoint: Endpoint) -> set[str]:
     return {name for name in sources if isinstance(endpoint.fields.get(name), fields.Reference)}
 
 
-def row_name(plan: types.ReadPlan, place: JoinedTable, shown: Collection[str] = ()) -> Reader:
+def row_name(plan: ReadPlan, place: JoinedTable, shown: Collection[str] = ()) -> Reader:
     """The reader of the name of a row's object: in context, unless one of the references in it is among the fields
     ``shown`` beside it.
     """
@@ -42,7 +46,7 @@ class TargetName:
     is_bare: Callable[[Row, RowSet], bool]
 
 
-def target_name(plan: types.ReadPlan, place: JoinedTable, target: JoinedTable, attribute: str) -> TargetName:
+def target_name(plan: ReadPlan, place: JoinedTable, target: JoinedTable, attribute: str) -> TargetName:
     """The name of the target of a foreign key: in context, unless it is part of the same object as the row, or the user
     may not view it. A target to which nothing else refers so, such as a primary address, belongs to the row, and is
     named as within another name.

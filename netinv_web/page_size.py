@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import answer_size
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 PIECES = 512  # of a template's output, that are counted together
 # Characters that any page may have: an error page must be shown, however small the limit.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Registry
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 
 def page_path(endpoint: Endpoint) -> str:

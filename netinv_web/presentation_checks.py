@@ -5,7 +5,7 @@ fail.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.declaration_checks import DeclarationError
@@ -14,11 +14,14 @@ from netinv_core.nearest import hint
 from netinv_core.plugin_checks import check_names, lacks_packages, named
 from netinv_core.presentation import MenuEntry, Presentation
 from netinv_core.read.plan import ReadPlan
-from netinv_core.types import Endpoint, Registry
 from netinv_web import menu
 from netinv_web.lists.columns import CUSTOM_FIELD_PREFIX, extra_columns
 from netinv_web.objects import panels
 from netinv_web.objects.tab_links import child_tabs, own_tabs
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 REFERENCES = (fields.Reference, fields.ToMany)
 Names = tuple[str, Collection[str], Collection[str], str]

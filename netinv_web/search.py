@@ -7,11 +7,10 @@ results alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
-from netinv_core import types
 from netinv_core.auth import permissions
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import Invalid, error_text
@@ -19,13 +18,17 @@ from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.names import Pair
 from netinv_core.read.plan import ReadPlan, fetch_together
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, JoinedTable, UnitOfWork
 from netinv_core.write.slugs import slugify
 from netinv_search import searching
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import menu_of
 from netinv_web.pages import fragment, page, query_text, see_other
 from netinv_web.paths import page_path, path_of_url
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE, PALETTE = "netinv_web:templates/search.jinja2", "netinv_web:templates/palette.jinja2"
 PAGE_LIMIT, PALETTE_LIMIT = 20, 5  # objects of each group
@@ -77,7 +80,7 @@ def _plan(endpoint: Endpoint) -> ReadPlan:
     """The plan that reads the name in context and the text beside it."""
     beside = presentation_of(endpoint).found_with
 
-    def build(plan: types.ReadPlan, place: JoinedTable) -> Any:
+    def build(plan: ReadPlan, place: JoinedTable) -> Any:
         name = plan.read(place, NAME_IN_CONTEXT)
         text = plan.read(place, beside) if beside else lambda row, page: ""
         return lambda row, page: (str(name(row, page)), text(row, page) or "")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from netinv_core import types
 from netinv_core.fields import Share
 from netinv_core.labels import label_of_name
-from netinv_core.types import JoinedTable, Registry, RowSet
+
+if TYPE_CHECKING:
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.registry import Registry
 
 WARNING, DANGER = "utilization_warning", "utilization_danger"  # settings: percent from which a bar has another colour
 NAMED = {"ipv4": "IPv4", "ipv6": "IPv6"}
@@ -61,7 +64,7 @@ def bars(value: Any, registry: Registry) -> Markup:
     return Markup('<span class="shares">{}</span>').format(Markup(" ").join(named))
 
 
-def cell(plan: types.ReadPlan, place: JoinedTable, field: types.Field) -> Any:
+def cell(plan: ReadPlan, place: JoinedTable, field: Field) -> Any:
     """The reader of the cells of utilisation."""
     read = plan.reader_of(place, field)
 

@@ -20,11 +20,13 @@ from release.docstrings import Doc, comments, definition, markdown, signature
 from release.examples import Examples
 from release.reference_models import table
 
+FUNCTIONS_GET = "What functions get"
 TITLES = {
     "netinv_core.app": "Applications",
     "netinv_core.auth": "Accounts and permissions",
     "netinv_core.changelog": "Change log",
     "netinv_core.db": "Database",
+    "netinv_core.endpoint": FUNCTIONS_GET,
     "netinv_core.errors": "Errors",
     "netinv_core.findings": "Self-check",
     "netinv_core.hookspecs": "Hooks",
@@ -33,10 +35,11 @@ TITLES = {
     "netinv_core.models": "Models and columns",
     "netinv_core.presentation": "Pages",
     "netinv_core.read": "Reading",
+    "netinv_core.registry": FUNCTIONS_GET,
     "netinv_core.resource": "Resources and their fields",
     "netinv_core.single_references": "Fields with one reference",
     "netinv_core.tasks": "Worker",
-    "netinv_core.types": "What functions get",
+    "netinv_core.uow": FUNCTIONS_GET,
     "netinv_core.write": "Writing",
 }
 INTRODUCTION = "Generated from docstrings; each example is code of a package, which has tests."
@@ -85,13 +88,11 @@ class ApiPages:
         groups: dict[str, list[str]] = {}
         for name in netinv_core.__all__:
             if not inspect.ismodule(getattr(netinv_core, name)):
-                groups.setdefault(".".join(self._modules[name].split(".")[:2]), []).append(name)
-        for group, title in sorted(TITLES.items(), key=lambda item: item[1]):
+                groups.setdefault(TITLES[".".join(self._modules[name].split(".")[:2])], []).append(name)
+        for title, names in sorted(groups.items()):
             lines += [f"## {title}", ""]
-            for name in groups.pop(group, []):
+            for name in names:
                 lines += [f"### {name}", "", *self._about(name), *self._example(name)]
-        if groups:
-            raise LookupError(f"groups without a title: {sorted(groups)}")
         return "\n".join(lines)
 
     def _functions(self) -> str:
@@ -120,7 +121,7 @@ class ApiPages:
         """The signature, docstring and members of a public name."""
         value = getattr(netinv_core, name)
         if inspect.isclass(value):
-            yield from _of_class(name, _documented_class(value))
+            yield from _of_class(name, value)
         elif inspect.isfunction(value):
             yield from _signed(name, value)
         else:
@@ -136,15 +137,6 @@ class ApiPages:
         if example is None:
             raise LookupError(f"no package uses {name}, so that it has no example")
         yield from (f"Example, from `{example.path}`:", "", "```python", example.code, "```", "")
-
-
-def _documented_class(value: type) -> type:
-    """The class that a protocol of annotations stands for, which its docstring names; any other class itself."""
-    if not getattr(value, "_is_protocol", False):
-        return value
-    named = (value.__doc__ or "").partition(":class:`")[2].partition("`")[0]
-    found: type = pkgutil.resolve_name(named)
-    return found
 
 
 def _signed(name: str, value: Any) -> Iterator[str]:

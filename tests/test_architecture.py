@@ -59,8 +59,8 @@ FOLDERS = {"netinv_core"} | {
         "write",
     )
 }
-# Packages without a cycle of imports, those within functions and for type checkers included.
-UNTIED = set(PACKAGES) - {"netinv_extras", "netinv_import", "netinv_oidc", "netinv_testing"}
+# Packages with a cycle of imports, one of which is within a function.
+TIED = {"netinv_extras", "netinv_import", "netinv_oidc", "netinv_testing"}
 # A description that clients know.
 NAMES_APPLICATIONS = ["root_views.py"]
 # Requirements that no module imports: the servers, database drivers, static files, of Pyramid pkg_resources
@@ -104,8 +104,6 @@ SUPPRESSIONS = {
     ("netinv_web/objects/markdown.py", "noqa: S704"): "markup of the library, which escapes",
 }
 
-# Modules of protocols, which have the names of the classes that fulfil them.
-PROTOCOLS = [REPOSITORY / f"netinv_core/{name}.py" for name in ("types", "plain_types")]
 # Names of classes that plugins and users know for two things.
 TWICE = {
     "Job": "the base class of jobs, and the model",
@@ -193,11 +191,11 @@ def is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def imports(module: ast.Module, *, top_level: bool = False) -> Iterator[tuple[str, str]]:
+def imports(module: ast.Module, *, top_level: bool = False, run: bool = False) -> Iterator[tuple[str, str]]:
     """The imports of a module as pairs of module and name (blank for ``import module``).
 
-    ``top_level`` leaves out those within functions and those for type checkers, which are not run when the module is
-    imported.
+    ``run`` leaves out those for type checkers, which never run. ``top_level`` leaves out those within functions, too,
+    which do not run when the module is imported.
     """
     nodes = list(module.body)
     while nodes:
@@ -206,7 +204,9 @@ def imports(module: ast.Module, *, top_level: bool = False) -> Iterator[tuple[st
             yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from ((node.module or "", alias.name) for alias in node.names)
-        elif not (top_level and (is_type_checking(node) or isinstance(node, ast.FunctionDef))):
+        elif not ((run or top_level) and is_type_checking(node)) and not (
+            top_level and isinstance(node, ast.FunctionDef)
+        ):
             nodes += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
 
 
@@ -335,13 +335,11 @@ def test_an_application_imports_from_listed_modules_of_the_core_only(package: st
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_modules_do_not_import_each_other_in_a_circle(package: str) -> None:
-    """In the core, imports within functions and those for type checkers count, too: modules name the protocols of
-    :mod:`netinv_core.types`.
-    """
+    """Imports within functions count, except in a few packages; those for type checkers do not run."""
     names = {module_name(path): module for path, module in modules(package).items()}
     graph = {}
     for name, module in names.items():
-        pairs = imports(module, top_level=package not in UNTIED)
+        pairs = imports(module, top_level=package in TIED, run=True)
         submodules = [(".".join(filter(None, pair)), pair[0]) for pair in pairs]
         targets = {submodule if submodule in names else parent for submodule, parent in submodules}
         graph[name] = targets & names.keys() - {name}
@@ -554,7 +552,7 @@ def test_a_name_is_that_of_one_class() -> None:
     """Two classes of one name mislead who reads a traceback, an annotation or the index of an editor."""
     found: dict[str, list[str]] = {}
     for path, module in ((path, module) for package in PACKAGES for path, module in modules(package).items()):
-        for node in module.body if path not in PROTOCOLS else ():
+        for node in module.body:
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(path.relative_to(REPOSITORY).as_posix())
     homonyms = {name: paths for name, paths in found.items() if len(paths) > 1}

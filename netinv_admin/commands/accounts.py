@@ -6,6 +6,7 @@ import datetime
 import string
 import uuid
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 import colander
@@ -20,8 +21,10 @@ from netinv_core.command_output import json_option, print_json
 from netinv_core.environment import Environment
 from netinv_core.errors import Invalid
 from netinv_core.models.base import now, table_of
-from netinv_core.types import UnitOfWork
 from netinv_core.write import save
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 _users, _tokens = table_of(User), table_of(Token)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import traceback
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import alembic.util
 import click
@@ -15,7 +16,9 @@ from netinv_core.db import availability, revisions, start_check
 from netinv_core.environment import Environment
 from netinv_core.packages import apps_of, reason_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.types import App
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
 
 
 @click.command()

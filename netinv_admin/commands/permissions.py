@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import sqlalchemy as sa
@@ -16,8 +16,10 @@ from netinv_core.errors import Invalid, error_text
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
 from netinv_core.read.plans import plan_of
-from netinv_core.types import UnitOfWork
 from netinv_core.write import delete, save
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 VIEW_EVERYTHING = "View everything"  # name of the permission of users without further ones
 USERS, GROUPS, PERMISSIONS = "users.user", "auth.group", "users.objectpermission"

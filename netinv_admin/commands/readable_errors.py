@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import traceback
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import sqlalchemy as sa
@@ -15,7 +15,9 @@ from netinv_core.db import availability, start_check
 from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
 from netinv_core.package_faults import package_at_fault
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 INTERNAL_ERROR = 70  # exit code of an error that nobody foresaw: EX_SOFTWARE of sysexits.h
 EXPECTED = (start_check.UnusableDatabase, ValueError, OSError)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from netinv_core.environment import Environment
-from netinv_core.types import Endpoint, Registry
 from netinv_core.write.referring_rules import ReadingRule, by_target
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 
 @click.command()

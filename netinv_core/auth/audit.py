@@ -16,7 +16,8 @@ from netinv_core.telemetry import log_context
 from netinv_core.telemetry.formatters import FIELDS
 
 if TYPE_CHECKING:
-    from netinv_core.types import Change, UnitOfWork
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger("netinv.audit")
 KINDS = {"users.token": "token", "users.user": "user", "auth.group": "group", "users.objectpermission": "permission"}

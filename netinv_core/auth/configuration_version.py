@@ -11,7 +11,7 @@ from netinv_core.db.engine import lock_rows
 from netinv_core.models.base import table_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 CONFIGURATION_VERSION = (
     sa.select(table_of(ConfigurationVersion).c.number).where(table_of(ConfigurationVersion).c.id == 1).scalar_subquery()

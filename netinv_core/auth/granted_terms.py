@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -19,7 +19,11 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
 from netinv_core.read.lookups import max_terms
-from netinv_core.types import Draft, Registry, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 TOO_MANY = (
     "With this, the permissions of an account to {action} objects of {label} hold {count} lookups together, "

@@ -33,7 +33,7 @@ from netinv_core.models.base import now, table_of
 from netinv_core.net import addresses
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 
 _user = table_of(User)

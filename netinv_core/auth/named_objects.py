@@ -18,7 +18,8 @@ import sqlalchemy as sa
 from netinv_core.caches import lru_cache
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 LimitsOf = Callable[["UnitOfWork", "Endpoint", Any], list[Any] | None]
 

@@ -17,7 +17,8 @@ from netinv_core.read import documents, lookups, relations
 from netinv_core.read.lookups import max_terms
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 USER = "$user"  # stands for the user's id in constraints
 

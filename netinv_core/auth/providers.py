@@ -16,7 +16,7 @@ from netinv_core.registry_cache import cached_in_registry
 if TYPE_CHECKING:
     from pyramid.request import Request
 
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,10 +14,12 @@ from netinv_core import fields
 from netinv_core.models.columns import column_info
 from netinv_core.net import addresses
 from netinv_core.resource import FieldFactory
-from netinv_core.types import Field, JoinedTable, Reader, ReadPlan
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Registry
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.registry import Registry
+    from netinv_core.write.draft import Draft
 
 MAX_ITEMS = 200  # of each list
 NETWORKS_HELP = "Networks (CIDR) and addresses from which the token is accepted; empty for all."

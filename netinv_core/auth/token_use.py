@@ -16,7 +16,7 @@ from netinv_core.tasks.background import BackgroundWorker
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 INTERVAL = datetime.timedelta(minutes=1)  # the time of a token's last use is stored at most this often
 _tokens = table_of(Token)

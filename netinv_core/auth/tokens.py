@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -20,8 +20,13 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Draft, Field, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_core.write import schema
+
+if TYPE_CHECKING:
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 KEY_TAKEN = "Token with this Key already exists."
 NO_KEY = "Enter 40 hexadecimal digits."

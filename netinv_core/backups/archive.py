@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import sqlalchemy as sa
@@ -28,7 +28,9 @@ from sqlalchemy.engine import Engine
 from netinv_core.db import revisions
 from netinv_core.db.revisions import Revisions
 from netinv_core.models.base import TRANSIENT, Base
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -16,6 +16,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -27,7 +28,9 @@ from netinv_core.models.base import now, table_of
 from netinv_core.models.types import utc
 from netinv_core.tasks.leases import RELEASED, Leases, free
 from netinv_core.tasks.upkeep import BACKUP_ROW, Upkeep
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 LEASE = datetime.timedelta(hours=2)  # renewed after each table

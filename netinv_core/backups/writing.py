@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import sqlalchemy as sa
@@ -28,7 +28,9 @@ from netinv_core.db.driver import driver_of
 from netinv_core.fields.images import uploads_of
 from netinv_core.models.base import Base, now
 from netinv_core.storage import files
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 ROWS_AT_ONCE = 100  # read from the database
 COMPRESSION = 3  # of zlib, 1 to 9: a third of the time of the default for a few percent more

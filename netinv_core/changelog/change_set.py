@@ -28,9 +28,9 @@ from netinv_core.tasks.queue import notify_worker
 from netinv_core.wrong_results import WrongResult, without_json_form
 
 if TYPE_CHECKING:
-    from netinv_core import types
+    from netinv_core.endpoint import Endpoint
     from netinv_core.records import ObjectWarning
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 MAX_ROUNDS = 10  # of the changes of hooks that are told of changes
 _NANOSECONDS = 1_000_000  # of a millisecond
@@ -60,7 +60,7 @@ class Change:
         representation = self.after or self.before or {}
         return str(representation.get(self.endpoint.resource.name_attribute or "display", ""))[:200]
 
-    def is_nothing(self, earlier: types.Change) -> bool:
+    def is_nothing(self, earlier: Change) -> bool:
         """True when this change, merged with an earlier one of the object, has no net effect.
 
         ``before`` is that of the earlier one.
@@ -104,10 +104,10 @@ class ChangeSet:
 
     def __init__(self) -> None:
         self.warnings: list[ObjectWarning] = []
-        self._changes: dict[tuple[str, Any], types.Change] = {}
-        self._updated_in_bulk: Counter[types.Endpoint] = Counter()
+        self._changes: dict[tuple[str, Any], Change] = {}
+        self._updated_in_bulk: Counter[Endpoint] = Counter()
 
-    def add(self, change: types.Change) -> None:
+    def add(self, change: Change) -> None:
         """Adds a change.
 
         It is merged with an earlier one of the same object; both are dropped if there is no net effect.
@@ -124,12 +124,12 @@ class ChangeSet:
         self._changes[name] = change
 
     @property
-    def pending(self) -> list[types.Change]:
+    def pending(self) -> list[Change]:
         """The changes, which are not written yet."""
         return list(self._changes.values())
 
     @property
-    def updated_in_bulk(self) -> dict[types.Endpoint, int]:
+    def updated_in_bulk(self) -> dict[Endpoint, int]:
         """The numbers of rows that an UPDATE of many has changed without change records, by endpoint."""
         return self._updated_in_bulk
 
@@ -143,7 +143,7 @@ class ChangeSet:
         self._changes.clear()
         self._updated_in_bulk.clear()
 
-    def merge(self, later: types.ChangeSet) -> None:
+    def merge(self, later: ChangeSet) -> None:
         """Adds the changes and warnings of another change set, which are later than these."""
         self.warnings += later.warnings
         for change in later.pending:
@@ -157,7 +157,7 @@ class ChangeSet:
         """
         guards.check(uow, [change for change in self._changes.values() if not change.checked and _is_recorded(change)])
 
-    def write(self, uow: UnitOfWork, *, guarded: bool = True) -> list[types.Change]:
+    def write(self, uow: UnitOfWork, *, guarded: bool = True) -> list[Change]:
         """Inserts the change records and the related rows of packages, and removes the changes; returns them.
 
         What the hook ``netinv_changes_recorded`` changes is recorded in the same way, and given to the hook again.
@@ -166,7 +166,7 @@ class ChangeSet:
         :raises Denied: as :meth:`check`
         :raises WrongResult: when hooks still change objects after :data:`MAX_ROUNDS`
         """
-        written: list[types.Change] = []
+        written: list[Change] = []
         for _ in range(MAX_ROUNDS):
             if guarded:
                 self.check(uow)
@@ -181,7 +181,7 @@ class ChangeSet:
         message = f"netinv_changes_recorded of the package {restless} changes objects again and again"
         raise WrongResult(f"{message}: {MAX_ROUNDS} times for one unit of work", package=restless)
 
-    def _record(self, uow: UnitOfWork, recorded: Sequence[types.Change], start: int) -> str:
+    def _record(self, uow: UnitOfWork, recorded: Sequence[Change], start: int) -> str:
         """Inserts the records of changes, the first of which has the position ``start``, and the related rows, and
         calls the hook. Returns the last package whose hook changed objects.
         """
@@ -211,18 +211,18 @@ class ChangeSet:
         return changing
 
 
-def _of_value(changes: Sequence[types.Change], error: TypeError) -> TypeError:
+def _of_value(changes: Sequence[Change], error: TypeError) -> TypeError:
     """The error of a representation that JSON cannot hold: that of the plugin that gave the field, if one did."""
     found = (without_json_form(change.endpoint, change.after or change.before, json_bytes) for change in changes)
     return next(filter(None, found), error)
 
 
-def _is_recorded(change: types.Change) -> bool:
+def _is_recorded(change: Change) -> bool:
     """True for changes that have a record."""
     return change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)
 
 
-def _rows(uow: UnitOfWork, changes: Sequence[types.Change], start: int) -> list[dict[str, Any]]:
+def _rows(uow: UnitOfWork, changes: Sequence[Change], start: int) -> list[dict[str, Any]]:
     """The rows of change records, the first of which has the position ``start``."""
     shared = {"user_id": uow.identity.user_id, "user_name": uow.identity.username, "request_id": uow.request_id}
     return [

@@ -16,7 +16,10 @@ from netinv_core.changelog.models import MAX_BYPASSED
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Change, Endpoint, Registry, UnitOfWork
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 Marks = Mapping[tuple[str, Any], str]  # what was bypassed, by label and id of the object
 

@@ -9,13 +9,13 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core import types
 from netinv_core.fields import Field
 from netinv_core.models.columns import column_info
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 _JSON_TYPES = frozenset((str, int, bool, type(None), dict, list))  # which are stored as they are
 # Types of columns whose values are stored as they are.
@@ -33,7 +33,7 @@ class ObjectDataLayout:
 
     columns: Sequence[tuple[str, str]]
     conversions: Sequence[tuple[str, Conversion]]
-    extra: Sequence[tuple[str, types.Field]]
+    extra: Sequence[tuple[str, Field]]
 
 
 @cached_in_registry
@@ -66,7 +66,7 @@ def object_data_layout(endpoint: Endpoint) -> ObjectDataLayout:
     return ObjectDataLayout(columns, conversions, extra)
 
 
-def _function_of(field: types.Field | None) -> Conversion | None:
+def _function_of(field: Field | None) -> Conversion | None:
     """The function of a field for the flat form; ``None`` without one of its own."""
     return None if field is None or type(field).object_data is Field.object_data else field.object_data
 

@@ -20,7 +20,8 @@ from netinv_core.models.base import now, table_of
 from netinv_core.read import listing, lookups
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PARAMETER = "as_of"
 FUTURE = "This time is in the future."

@@ -14,7 +14,7 @@ from netinv_core.caches import lru_cache
 from netinv_core.db.driver.related_inserts import InsertWithRelated, RecordRows
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 ROWS_PER_STATEMENT = 10_000  # records in one statement, or rows of one related INSERT
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -20,7 +20,9 @@ from netinv_core.db.engine import WRITING, lock_rows
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks.retention import Retention
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 BATCH_SIZE = 5000  # changes numbered in one transaction: bounds the time for which the row is locked
 NUMBERED_AFTER = 250  # changes of a process, then the worker is told: readers look at each that has no number

@@ -19,7 +19,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import Base, table_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 STRIPES = 1024  # rows of the lock table
 

@@ -26,7 +26,7 @@ from netinv_core.caches import lru_cache
 from netinv_core.models.base import TRANSIENT, Base, table_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 COMMON = uuid.UUID(int=0)

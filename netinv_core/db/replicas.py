@@ -30,7 +30,7 @@ from netinv_core.db.engine import engine_from, options_for, session_factory
 from netinv_core.telemetry import metrics
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 INTERVAL = 1.0  # seconds between two probes

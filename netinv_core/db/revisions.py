@@ -13,13 +13,16 @@ import importlib.util
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.models.base import Base
-from netinv_core.types import App, Registry
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.registry import Registry
 
 CORE = "netinv_core:migrations"
 VERSIONS = "_alembic_version"  # the end of the names of tables with applied revisions

@@ -14,7 +14,7 @@ from netinv_core.auth import stored_secrets
 from netinv_core.db import revisions
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 SHOWN = 5  # revisions in a message
 MIGRATIONS = "migrations"  # name of the check

@@ -16,7 +16,7 @@ from netinv_core.db.driver import driver_of
 from netinv_core.packages import PendingMigrations
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 
 class MissingTable(LookupError):

@@ -18,7 +18,7 @@ from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import lower
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 EXTENSION = "pg_trgm"

@@ -13,11 +13,11 @@ from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.fields.references import Reference, Status
 from netinv_core.fields.values import Choice, Value
 from netinv_core.models.columns import ColumnInfo
-from netinv_core.types import Field
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry
+    from netinv_core.fields.base import Field
+    from netinv_core.registry import Registry
 
 
 _OPTION_KINDS: dict[type, str] = {

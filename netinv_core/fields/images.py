@@ -14,10 +14,13 @@ from netinv_core.fields.base import NONE, Field, last_text
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.storage import image_headers
 from netinv_core.storage.files import MAX_NAME_LENGTH, Upload, new_name
-from netinv_core.types import Endpoint, JoinedTable, Reader, ReadPlan
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 MEDIA = "/media/"
 MOST_PIXELS = 64_000_000

@@ -12,12 +12,13 @@ import orjson
 
 from netinv_core.fields.base import Field
 from netinv_core.fields.to_many import keys_of
-from netinv_core.types import JoinedTable, Reader, ReadPlan
 from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:
     from netinv_core.db.driver.results import Row
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)

@@ -15,10 +15,13 @@ from netinv_core.read.plan import Row
 from netinv_core.read.plans import named_objects
 from netinv_core.read.records import nested_fields, record_nested
 from netinv_core.tabular import cells
-from netinv_core.types import JoinedTable, Reader, ReadPlan, RowSet
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, IdentifiedObjects, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
+    from netinv_core.registry import Registry
+    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.write.draft import Draft
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import colander
 import sqlalchemy as sa
 
-from netinv_core import types
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields.base import Field, cell_items, from_json, last_text, refused_items
 from netinv_core.fields.openapi_types import list_or_difference
@@ -18,12 +17,16 @@ from netinv_core.fields.references import named_schema, nested_schema
 from netinv_core.models.associations import EVERY_TYPE, RELATED
 from netinv_core.read.plan import ReadPlan, Row
 from netinv_core.tabular import cells
-from netinv_core.types import JoinedTable, Reader
 from netinv_core.write import list_differences
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader
     from netinv_core.records import ContentType
-    from netinv_core.types import Draft, Endpoint, IdentifiedObjects, Registry, UnitOfWork
+    from netinv_core.registry import Registry
+    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 MAX_ITEMS = 10_000  # of one list of references
@@ -89,20 +92,20 @@ class ToMany(Field):
         """The value that has these items: the inverse of :meth:`items_of`."""
         return items
 
-    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         inner = self.items_plan(plan.registry)
         if inner is None:
             return lambda row, page: []
         return self.listed(plan, place, inner.finish_nested(listed=True))
 
-    def listed(self, plan: types.ReadPlan, place: JoinedTable, inner: types.ReadPlan) -> Reader:
+    def listed(self, plan: ReadPlan, place: JoinedTable, inner: ReadPlan) -> Reader:
         """Reader of the list of the rows of ``inner`` by the ids at ``place``; of their column ``by``, if that is
         set.
         """
         read, by = plan.load_to_many(place, inner), self.by
         return read if by is None else lambda row, page: [item[by] for item in read(row, page)]
 
-    def brief_reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def brief_reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         read, name = self.reader(plan, place), self.brief_name
         return read if name is None else lambda row, page: [item[name] for item in read(row, page)]
 
@@ -218,7 +221,7 @@ class ContentTypeList(Field):
     def sources(self) -> Collection[str]:
         return ()
 
-    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         dialect, owner, label = plan.registry.dialect, self.table.c.owner_id, self.table.c.label
         statement = sa.select(owner, label).where(in_parameter(dialect, owner))
         key = plan.column(place, "id")
@@ -320,7 +323,7 @@ class ReverseForeignKey(Field):
             return None
         return ReadPlan(registry, target, key=target.table.c[self.attribute_there], ordered=True)
 
-    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         inner = self.items_plan(plan.registry)
         return (lambda row, page: []) if inner is None else plan.load_to_many(place, inner.finish_nested())
 

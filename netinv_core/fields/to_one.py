@@ -6,14 +6,15 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core import types
 from netinv_core.fields.base import NONE, Field
 from netinv_core.fields.references import named_schema, nested_schema
 from netinv_core.fields.to_many import ToMany
-from netinv_core.types import JoinedTable, Reader
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, IdentifiedObjects
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.write.draft import Draft
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -32,14 +33,14 @@ class ToOne(ToMany):
     def of_items(self, items: list[Any]) -> Any:
         return items[0] if items else None
 
-    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         inner = self.items_plan(plan.registry)
         if inner is None:
             return lambda row, page: None
         read = plan.load_to_many(place, inner.finish_nested())
         return lambda row, page: next(iter(read(row, page)), None)
 
-    def brief_reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def brief_reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         return self.reader(plan, place)
 
     def accept(self, draft: Draft, value: Any) -> None:

@@ -14,13 +14,13 @@ from netinv_core.fields.openapi_types import JSON_TYPES, as_written_or_read, lis
 from netinv_core.models.columns import Choices, ColumnInfo
 from netinv_core.read.plan import Row
 from netinv_core.tabular import cells
-from netinv_core.types import JoinedTable, Reader, ReadPlan, RowSet
 from netinv_core.write import list_differences, schema
 from netinv_core.write.list_differences import ListDifference
 
 if TYPE_CHECKING:
-    from netinv_core import types
-    from netinv_core.types import Draft, IdentifiedObjects
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
+    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.write.draft import Draft
 
 
 # Texts as spreadsheets write them, by the kind of the field.
@@ -214,6 +214,6 @@ class Choice(Value):
         return {**kind, "enum": list(dict.fromkeys([*values, *more]))}
 
 
-def is_slug(field: types.Field) -> bool:
+def is_slug(field: Field) -> bool:
     """True for a field with a slug."""
     return isinstance(field, Value) and field.info.kind == "slug"

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyramid.exceptions import ConfigurationError
 from pyramid.request import Request
@@ -23,8 +23,12 @@ from netinv_core.http import conditional, options, standard_parameters, views
 from netinv_core.http.methods import METHODS, UNSAFE_METHODS, allow_header
 from netinv_core.http.serialization import body_of
 from netinv_core.http.traversal import root_of
-from netinv_core.types import App, Endpoint, Registry
 from netinv_core.write import strict_bodies
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 View = Callable[[Request], Any]
 ViewT = TypeVar("ViewT")

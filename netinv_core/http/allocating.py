@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -12,8 +12,10 @@ from netinv_core.errors import Conflict, Invalid
 from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
-from netinv_core.types import Endpoint
 from netinv_core.write import save
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 NO_ROOM = "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
 LIMIT = query_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many free ones to list.")

@@ -6,7 +6,7 @@ The answer is 200 with a result for each item, in order: its ``status``, with th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -16,7 +16,6 @@ from netinv_core.http.list_bodies import ListBody, upserted_items
 from netinv_core.http.serialization import single_value
 from netinv_core.tabular.identification import natural_keys
 from netinv_core.tabular.rows import ROW_NUMBER
-from netinv_core.types import Endpoint
 from netinv_core.write import delete, save
 from netinv_core.write import upsert as upserts
 from netinv_core.write.item_results import (
@@ -31,6 +30,9 @@ from netinv_core.write.item_results import (
     write_each,
 )
 from netinv_core.write.upsert import MATCH
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 ABORT, CONTINUE = "abort", "continue"
 INVALID = f"Must be one of {ABORT}, {CONTINUE}."

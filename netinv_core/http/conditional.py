@@ -28,7 +28,8 @@ from netinv_core.read.entity_tags import TagList
 from netinv_core.write.preconditions import REQUIRED, Precondition, check_locked, missing
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MATCH, NONE_MATCH = "If-Match", "If-None-Match"
 MEMBER = TAG_MEMBER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cornice import Service
 from cornice.pyramidhook import register_service_views
@@ -12,9 +12,11 @@ from netinv_core.http import list_formats, views
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.standard_parameters import writing
 from netinv_core.http.traversal import root_of
-from netinv_core.types import App
 from netinv_core.write.item_results import ON_ERROR
 from netinv_core.write.upsert import MATCH
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
 
 
 def services_of(app: App) -> list[Service]:

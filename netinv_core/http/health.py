@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -29,7 +29,9 @@ from netinv_core.errors import NotAllowed
 from netinv_core.http.serialization import json_response
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks import queue as task_queue
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 LIVE, READY = "/health/live", "/health/ready"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -19,8 +19,10 @@ from netinv_core import stored_answers
 from netinv_core.errors import Conflict, Invalid, KeyReused, RequestError
 from netinv_core.http import bodies, dry_run
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, negotiation_of
-from netinv_core.plain_types import KeyedRequest
 from netinv_core.stored_answers import KeptAnswer
+
+if TYPE_CHECKING:
+    from netinv_core.stored_answers import KeyedRequest
 
 REPLAYED = "Idempotency-Replayed"
 MALFORMED = "Must be 1 to 255 visible ASCII characters, such as a UUID."

@@ -21,7 +21,8 @@ from netinv_core.read.listing import Parameters
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,11 +17,11 @@ from pyramid.response import FileIter, Response
 
 from netinv_core.auth import permissions
 from netinv_core.auth.security_policy import API_ACCESS
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
 from netinv_core.fields.images import MEDIA, uploads_of
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.storage import image_headers
-from netinv_core.types import Endpoint
 
 ALLOW = "GET, HEAD"
 SEALED = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}

@@ -10,7 +10,7 @@ import dataclasses
 import datetime
 import importlib.metadata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import Metric, generate_latest
 from pyramid.request import Request
@@ -24,7 +24,9 @@ from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_core.telemetry import metrics as process_metrics
-from netinv_core.types import UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 ALLOW = "GET, HEAD"
 COUNTER, GAUGE = "counter", "gauge"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import email.parser
 from collections.abc import Iterator
 from email.message import Message
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import colander
@@ -20,7 +20,9 @@ from netinv_core.fields import NONE, errors_of
 from netinv_core.fields.images import uploads_of
 from netinv_core.http import bodies
 from netinv_core.storage.files import Upload
-from netinv_core.types import Endpoint
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 MULTIPART, ENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
 MEDIA = frozenset({MULTIPART, ENCODED})

@@ -15,7 +15,8 @@ from netinv_core.read.ordering import orderings_of
 from netinv_core.write import references
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 _ACTIONS = {"POST": "add", "PUT": "change"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.response import Response
 
@@ -14,7 +14,9 @@ from netinv_core.http import negotiation, versions
 from netinv_core.http.serialization import dumps, json_response
 from netinv_core.package_faults import package_at_fault
 from netinv_core.telemetry.log_context import id_of
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 PROBLEM = versions.PROBLEM

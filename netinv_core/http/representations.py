@@ -14,7 +14,7 @@ from netinv_core.read.plans import plan_of
 TAG_MEMBER = "_etag"
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.endpoint import Endpoint
 
 
 def shape_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -18,8 +18,10 @@ from netinv_core.http.mount import base_of
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.stored_answers import KeyedRequest, digest_of_key
 from netinv_core.telemetry.log_context import id_of
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 

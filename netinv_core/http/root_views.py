@@ -6,7 +6,7 @@ import dataclasses
 import importlib.metadata
 import platform
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -20,7 +20,9 @@ from netinv_core.http.methods import allow_header
 from netinv_core.http.serialization import dumps
 from netinv_core.http.time_limits import parts_in_time
 from netinv_core.packages import CORE
-from netinv_core.types import App
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
 
 DESCRIPTION = (
     "This is the root of the REST API.\n\n"

@@ -19,7 +19,8 @@ from netinv_core.read.filters import NOT_ONE
 from netinv_core.wrong_results import WithoutJsonForm
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 MAX_PARAMETERS = 2000

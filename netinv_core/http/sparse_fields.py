@@ -11,10 +11,11 @@ from netinv_core.http import versions
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.read import entity_tags
 from netinv_core.read.records import nested_fields
-from netinv_core.types import Field
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
 
 PARAMETER = "fields"
 MAX_STEPS = 8  # of a dotted name

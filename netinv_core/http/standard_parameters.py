@@ -29,7 +29,8 @@ from netinv_core.write.item_results import ON_ERROR
 from netinv_core.write.upsert import MATCH
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 LIMIT, OFFSET, INCLUDE = "limit", "offset", "include"
 STANDARD = frozenset({LIMIT, OFFSET, CURSOR, COUNT, ORDERING, INCLUDE, sparse_fields.PARAMETER})

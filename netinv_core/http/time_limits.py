@@ -11,7 +11,7 @@ import copy
 import logging
 import threading
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.threadlocal import RequestContext
@@ -19,7 +19,9 @@ from pyramid.threadlocal import RequestContext
 from netinv_core.db.driver import driver_of
 from netinv_core.errors import RequestError
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 SECONDS = 5.0  # of a part of an answer of the API

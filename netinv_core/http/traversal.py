@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.config import Configurator
 from pyramid.interfaces import IRoutesMapper
@@ -13,7 +13,11 @@ from pyramid.request import Request
 from pyramid.urldispatch import Route, RoutesMapper
 
 from netinv_core.http.methods import ITEM_METHODS, METHODS, permitted
-from netinv_core.types import App, Endpoint, Registry
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 DEPTH = 3  # segments: /api/dcim/sites
 _LITERAL = re.compile(r"[\w.-]+", re.ASCII)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.caches import lru_cache
 
 if TYPE_CHECKING:
-    from netinv_core.resource import Listing
-    from netinv_core.types import Endpoint, VersionChange
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.resource import Listing, VersionChange
 
 SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")
 DEFAULT = "1.2"

@@ -8,7 +8,7 @@ response.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -36,10 +36,12 @@ from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import body_of, single_value
 from netinv_core.read import entity_tags, listing, pages
 from netinv_core.read.ordering import PARAMETER as ORDERING
-from netinv_core.types import Endpoint
 from netinv_core.write import delete, save, strict_bodies
 from netinv_core.write.item_results import ON_ERROR
 from netinv_core.write.upsert import MATCH
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 RESERVED = frozenset({"brief", "include", "api_version", "format"})
 _OF_LISTS = pagination.PARAMETERS | {ORDERING}

@@ -25,7 +25,9 @@ from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 CACHED_FROM = 20_000  # rows; fewer are counted each time
 MOST_CHANGES = 1000  # change records read to bring a count up to date

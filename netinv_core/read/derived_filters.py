@@ -14,10 +14,12 @@ from netinv_core import fields
 from netinv_core.read import filters, searches
 from netinv_core.read.filters import Condition
 from netinv_core.read.name_lookup import invalid_choice
-from netinv_core.types import Field, Filter
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
 
 
 def derived_filters(endpoint: Endpoint) -> dict[str, Filter]:

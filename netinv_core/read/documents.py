@@ -19,7 +19,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES, Condition, any_of, convert_flag, negated
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.endpoint import Endpoint
 
 ORDERED = ("gt", "gte", "lt", "lte")
 

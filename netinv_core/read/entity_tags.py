@@ -22,12 +22,12 @@ import sqlalchemy as sa
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ContentTypeList, GenericForeignKey, Reference, ToMany
 from netinv_core.read.plans import custom_plan, plan_of
-from netinv_core.types import Field
 
 if TYPE_CHECKING:
-    from netinv_core import types
-    from netinv_core.read.plan import ReadPlan
-    from netinv_core.types import Endpoint, JoinedTable, Reader, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.uow import UnitOfWork
 
 LAST_UPDATED = "last_updated"
 INCLUDED = "etag"  # the value of the parameter ``include`` that shows tags
@@ -115,7 +115,7 @@ def row_plan(endpoint: Endpoint) -> ReadPlan | None:
     return plan if plan.reads_one_table else None
 
 
-def _own_data(endpoint: Endpoint, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+def _own_data(endpoint: Endpoint, plan: ReadPlan, place: JoinedTable) -> Reader:
     """Reader of the own data, with the ids of references in place of nested objects."""
     fields = _own_fields(endpoint)
     if has_time(endpoint):
@@ -124,7 +124,7 @@ def _own_data(endpoint: Endpoint, plan: types.ReadPlan, place: JoinedTable) -> R
     return lambda row, page: {name: read(row, page) for name, read in readers.items()}
 
 
-def _own_reader(field: Field, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+def _own_reader(field: Field, plan: ReadPlan, place: JoinedTable) -> Reader:
     if type(field) is not Reference or field.target is None:
         return field.reader(plan, place)
     index = plan.column(place, field.attribute)

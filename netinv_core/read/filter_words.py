@@ -10,7 +10,8 @@ from netinv_core.labels import label_of_name, label_with_unit
 from netinv_core.read.filters import NULL, find_filter, target_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Filter
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
 
 Words = tuple[str, str, list[str]]  # label, comparison, values
 Names = Mapping[tuple[str, str], str]  # of the objects that filters name, by label of the model and value

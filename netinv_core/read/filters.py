@@ -23,8 +23,8 @@ from netinv_core.read.name_lookup import NameQuery, ids_of, invalid_choice
 from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:
-    from netinv_core import types
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Condition = Any
 Apply = Callable[["UnitOfWork", "Endpoint", Any, str, "list[str]"], Condition]
@@ -324,7 +324,7 @@ def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], C
     return Filter(name, apply, ("n",))
 
 
-def find_filter(table: Mapping[str, types.Filter], parameter: str) -> tuple[types.Filter, str] | None:
+def find_filter(table: Mapping[str, Filter], parameter: str) -> tuple[Filter, str] | None:
     """Returns the filter and the lookup suffix of a parameter name such as ``name__ic``."""
     if parameter in table:
         return table[parameter], ""
@@ -333,7 +333,7 @@ def find_filter(table: Mapping[str, types.Filter], parameter: str) -> tuple[type
     return (item, suffix) if item is not None and suffix in item.lookups else None
 
 
-def dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, types.Filter]:
+def dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
     """Returns the filters of the hook ``netinv_dynamic_filters``: they depend on the configuration (custom fields)."""
     if endpoint.resource.of is not None:
         return {}
@@ -341,11 +341,11 @@ def dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, types.Filt
     return {name: item for table in tables for name, item in table.items()}
 
 
-def filter_finder(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[str], tuple[types.Filter, str] | None]:
+def filter_finder(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[str], tuple[Filter, str] | None]:
     """Returns a function from parameter name to filter and suffix; it loads dynamic filters once, when needed."""
-    dynamic: list[dict[str, types.Filter]] = []
+    dynamic: list[dict[str, Filter]] = []
 
-    def find(parameter: str) -> tuple[types.Filter, str] | None:
+    def find(parameter: str) -> tuple[Filter, str] | None:
         static = find_filter(endpoint.filters, parameter)
         if static is not None:
             return static

@@ -15,7 +15,8 @@ from netinv_core.db.engine import inlined_int
 from netinv_core.read.lookups import planned
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MOST_TEXTS = 500  # different ones of a column that are read for a search
 

@@ -22,7 +22,7 @@ from netinv_core.read import lookups
 from netinv_core.read.ordering import Order, SortKey, order_by
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 MAX_TEXT = 255  # characters of a text without a limit that are compared; MariaDB sorts by the first 1024 bytes anyway
 

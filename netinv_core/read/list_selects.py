@@ -11,8 +11,8 @@ from netinv_core.db.engine import inlined_int
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.records import Order
-    from netinv_core.types import Endpoint
 
 MAX_SIZES = 4  # of pages
 

@@ -24,8 +24,9 @@ from netinv_core.read.plans import plan_of
 from netinv_core.records import Parameters as Parameters
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.models.base import Base
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)

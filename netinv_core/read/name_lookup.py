@@ -22,7 +22,8 @@ from netinv_core.read import lookups
 from netinv_core.read.union import Union, kept_union
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 IdsByValue = Mapping[str, list[Any]]
 

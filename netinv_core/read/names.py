@@ -17,7 +17,8 @@ from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
 from netinv_core.read import plans
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Pair = tuple[Any, Any]
 _ABSENT: Any = object()  # a value that a representation does not have

@@ -27,11 +27,12 @@ from netinv_core.read.relations import Visible, everything
 from netinv_core.records import Order as Order
 from netinv_core.records import SortKey as SortKey
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Field
 
 if TYPE_CHECKING:
-    from netinv_core import types
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
 
 PARAMETER = "ordering"
 MAX_NAMES = 8  # each may join several tables, and databases limit joins to about 60
@@ -131,7 +132,7 @@ def orderings_of(endpoint: Endpoint) -> dict[str, Ordering]:
     return orderings | _of_filters(endpoint.filters)
 
 
-def _of_filters(items: Mapping[str, types.Filter]) -> dict[str, Ordering]:
+def _of_filters(items: Mapping[str, Filter]) -> dict[str, Ordering]:
     return {name: Ordering(expression=item.sort_by) for name, item in items.items() if item.sort_by is not None}
 
 

@@ -20,7 +20,8 @@ from netinv_core.read.listing import Parameters, Slice
 from netinv_core.read.ordering import Order
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 CURSOR, COUNT = "cursor", "count"  # query parameters
 EXACT, ESTIMATE, NONE = COUNTS = ("exact", "estimate", "none")

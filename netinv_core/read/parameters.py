@@ -11,8 +11,10 @@ from netinv_core.read.lookups import max_terms
 from netinv_core.read.name_lookup import NameQuery, look_up_together
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
     from netinv_core.records import Parameters
-    from netinv_core.types import Endpoint, Filter, UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 TOO_MANY = (
     "A filter may compare at most {most} values one by one (netinv.max_compared_values), all of its parameters "

@@ -12,11 +12,10 @@ import functools
 import operator
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core import types
 from netinv_core.db.driver.results import Row as Row
 from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
 from netinv_core.models.columns import column_info
@@ -27,9 +26,41 @@ from netinv_core.read.records import nothing, record
 from netinv_core.read.records import record_nested as record_nested
 from netinv_core.read.relations import Visible
 from netinv_core.read.union import Union, kept_union
-from netinv_core.types import Batch, Endpoint, Field, LoadObjects, Reader, Registry, UnitOfWork
-from netinv_core.types import JoinedTable as JoinedTable
-from netinv_core.types import RowSet as RowSet
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+
+
+Reader = Callable[[Row, "RowSet"], Any]  # from a row of a plan to a member of a representation
+Batch = Callable[["UnitOfWork", Sequence[Row]], dict[Any, Any]]
+LoadObjects = Callable[["UnitOfWork", str, "Iterable[tuple[Any, Any]]"], dict[Any, Any]]  # by label and id
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class JoinedTable:
+    """An aliased table in a plan's joins, its endpoint, and the path of attributes from the root to it."""
+
+    table: Any
+    endpoint: Endpoint
+    path: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(eq=False)
+class RowSet:
+    """State of representing the rows of one result.
+
+    ``batches`` holds the results of the plan's batched loads. ``nested`` is a cache of nested representations, one
+    dictionary by id for each reference of the plan: a page of devices has few sites. ``markup`` is one of cells.
+    """
+
+    uow: UnitOfWork
+    base: str
+    batches: list[dict[Any, Any]]
+    nested: list[dict[Any, dict[str, Any]]]
+    markup: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(eq=False)
@@ -171,7 +202,7 @@ class ReadPlan:
         generic_load.columns.append((label, key))
         return generic_load.batch
 
-    def load_to_many(self, place: JoinedTable, inner: types.ReadPlan) -> Reader:
+    def load_to_many(self, place: JoinedTable, inner: ReadPlan) -> Reader:
         """Returns a reader of the list of items that ``inner`` selects by the id at ``place``.
 
         All lists of a plan are loaded in one statement.
@@ -263,7 +294,7 @@ class ReadPlan:
         self._reader = record_nested(self, self.root, listed=listed, beside=beside)
         return self
 
-    def finish_with(self, build: Callable[[types.ReadPlan, JoinedTable], Reader]) -> ReadPlan:
+    def finish_with(self, build: Callable[[ReadPlan, JoinedTable], Reader]) -> ReadPlan:
         """Completes the plan with the reader that ``build(plan, place)`` returns, of any type.
 
         The web interface reads rows of markup with it.

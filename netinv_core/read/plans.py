@@ -13,9 +13,11 @@ from netinv_core.read.plan import ReadPlan, fetch_together
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core import types
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader
     from netinv_core.read.relations import Visible
-    from netinv_core.types import Endpoint, JoinedTable, Reader, Registry, UnitOfWork
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 MAX_PLAN_TABLES = 1000  # of plans for a part of the fields, of 40 KiB each
 
@@ -59,7 +61,7 @@ def new_plan(endpoint: Endpoint, shape: str, without: frozenset[str] = frozenset
     return plan.finish([field for name, field in endpoint.fields.items() if name not in without], without=without)
 
 
-def _named(name: str, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+def _named(name: str, plan: ReadPlan, place: JoinedTable) -> Reader:
     """Reader of what a link to an object needs: its name as ``display``, id, URL, and colour if it has
     one.
     """
@@ -69,7 +71,7 @@ def _named(name: str, plan: types.ReadPlan, place: JoinedTable) -> Reader:
     return lambda row, page: {name: read(row, page) for name, read in readers}
 
 
-def custom_plan(endpoint: Endpoint, key: Any, build: Callable[[types.ReadPlan, JoinedTable], Any]) -> ReadPlan:
+def custom_plan(endpoint: Endpoint, key: Any, build: Callable[[ReadPlan, JoinedTable], Any]) -> ReadPlan:
     """The plan that ``build`` completes (:meth:`ReadPlan.finish_with`), from the cache by ``key``."""
     return _custom_plans(endpoint.registry).get_or_make(
         (endpoint, key), lambda: ReadPlan(endpoint.registry, endpoint).finish_with(build)

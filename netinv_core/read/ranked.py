@@ -13,7 +13,8 @@ from netinv_core.errors import Invalid
 from netinv_core.read import ordering
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_RANKED = 20_000
 

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.db.driver.results import Row
-from netinv_core.types import JoinedTable, RowSet
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Field, Reader, ReadPlan
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
 
 FEWEST_COLUMNS = 3  # for which picking them together is faster
 

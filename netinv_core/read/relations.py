@@ -5,6 +5,7 @@ Every step is a :class:`Relation`. Conditions are semi-joins (``IN (SELECT …)`
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,34 @@ from netinv_core.caches import lru_cache
 from netinv_core.models.columns import ForeignKeyInfo, column_info
 from netinv_core.read import documents
 from netinv_core.read.lookups import LOOKUPS, any_of
-from netinv_core.types import Relation as Relation
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+
+
+@dataclasses.dataclass(frozen=True)
+class Relation:
+    """A step of a path, to another model or to plain values (:mod:`netinv_core.read.relations`).
+
+    ``target()`` is the endpoint of the other model, ``None`` when its package is not installed.
+    ``reach(table, ids)`` is the condition that a row of ``table`` leads to one of ``ids`` (a list or a SELECT).
+    ``exists(table)`` is the condition that it leads to any row.
+
+    ``column`` is the foreign key of a forward step. ``target_key`` is the foreign key of the other model, for a
+    reverse step. ``pairs()`` returns a subquery of ``owner_id`` and ``target_id`` for any other step. A ``single`` step
+    leads to one object at most. ``values(table, test)``, for a step to plain values, is the condition that a row has a
+    value which passes the test.
+    """
+
+    target: Callable[[], Endpoint | None]
+    reach: Callable[[Any, Any], Any]
+    exists: Callable[[Any], Any]
+    column: str | None = None
+    values: Callable[[Any, Callable[[Any], Any]], Any] | None = None
+    target_key: str | None = None
+    pairs: Callable[[], Any] | None = None
+    single: bool = False
 
 
 @lru_cache("SQL statements", 5000)

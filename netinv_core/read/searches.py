@@ -15,7 +15,8 @@ from netinv_core.read.filters import Condition
 from netinv_core.read.lookups import LOOKUPS
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MOST_IDS = 500  # looked up for a search along a reference
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from netinv_core.db.availability import is_away, is_busy
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 OwnedSelect = tuple[str, Any]  # a package and its SELECT
 

@@ -7,7 +7,7 @@ that reads more than :data:`FEW` rows selects none where their long values are l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -15,7 +15,10 @@ from netinv_core import answer_size
 from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.types import Json, LongText
-from netinv_core.types import Registry, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 FEW = 8  # rows that are read whatever their size
 _MOST = "most_bytes"

@@ -15,7 +15,8 @@ from netinv_core.models.types import Chars, LongText
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry, UnitOfWork
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 
 MAX_UNION_COLUMNS = 10_000  # of the unions that a registry keeps; of 1 KiB each

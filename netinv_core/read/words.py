@@ -22,7 +22,8 @@ from netinv_core.read.searches import search_test, searched_at
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_WORDS = 6  # of a text; the others are part of the last
 TEXT = (Chars, LongText, sa.String)  # types of columns

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from netinv_core.types import CellColumn as CellColumn
+from netinv_core.records import CellColumn as CellColumn
 
 if TYPE_CHECKING:
     pass

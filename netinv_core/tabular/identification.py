@@ -22,7 +22,8 @@ from netinv_core.write.attribute_references import Attributes
 from netinv_core.write.reference_messages import NO_SUCH, SEVERAL
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 References = Iterable[tuple["Endpoint", Any]]
 

@@ -11,7 +11,8 @@ from netinv_core.errors import FieldErrors, Invalid
 from netinv_core.tabular import identification
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 ROW_NUMBER = "row"  # member of a row's errors
 ID = "id"

@@ -9,7 +9,7 @@ import logging
 import os
 import threading
 import weakref
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sqlalchemy.engine import Engine
 
@@ -18,7 +18,9 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_core.telemetry import log_context
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 

@@ -33,14 +33,14 @@ from netinv_core.tasks import upkeep, workers
 from netinv_core.tasks.messages import ReadableMessages
 from netinv_core.tasks.workers import Heartbeat
 from netinv_core.telemetry import log_context
-from netinv_core.types import Registry
 
 with without("opentelemetry"):  # redis would load it for metrics of its own, which are not used: 2 MiB
     from huey import Huey, SqliteHuey, crontab
     from huey.consumer import Consumer
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 QUEUE_NAME = "netinv"

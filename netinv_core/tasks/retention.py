@@ -20,7 +20,7 @@ from netinv_core.models.base import Base, now
 from netinv_core.models.columns import CASCADE, SET_NULL, column_info
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry
+    from netinv_core.registry import Registry
 
 SELECTED = 50_000  # keys of rows selected at once: on large tables that takes longer than deleting a chunk
 CHUNK = 500  # rows deleted in one transaction

@@ -12,7 +12,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -25,7 +25,9 @@ from netinv_core.models.base import Base, now, table_of
 from netinv_core.packages import CORE
 from netinv_core.tasks.leases import RELEASED, Leases, free
 from netinv_core.tasks.retention import Retention, count_old, delete_old
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 LEASE = datetime.timedelta(minutes=5)

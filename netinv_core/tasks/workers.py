@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
@@ -21,7 +21,9 @@ from netinv_core.db.engine import options_for
 from netinv_core.models.base import TRANSIENT, Model, now, table_of
 from netinv_core.models.columns import column
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 INTERVAL = 30.0  # seconds between two writes

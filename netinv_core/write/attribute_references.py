@@ -21,7 +21,8 @@ from netinv_core.read.union import Union
 from netinv_core.write.reference_messages import short
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Path = tuple[str, ...]
 MAX_ATTRIBUTES = 64

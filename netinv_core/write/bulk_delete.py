@@ -11,7 +11,8 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Registry, UnitOfWork
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 OfType = tuple[str, str]  # a column, and the content type that it has to have
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from netinv_core.caches import lru_cache
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 _KEY = "of_id"
 

@@ -16,7 +16,8 @@ from netinv_core.write import referring_rules, rules
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 #: By endpoint and id: the columns that were set to null, with their former values.
 Cleared = Mapping["Endpoint", Mapping[Any, Mapping[str, Any]]]

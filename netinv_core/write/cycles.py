@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.read import listing
-from netinv_core.types import Draft
 
 if TYPE_CHECKING:
     from netinv_core.models.base import Base
-    from netinv_core.types import Rule, UnitOfWork
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 CYCLE = "This would close a cycle: the object would refer to itself, directly or through others."

@@ -33,7 +33,9 @@ from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.system_update import system_update
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 Rows = dict[Any, dict[str, Any]]  # by id
 

@@ -16,7 +16,10 @@ from netinv_core.fields import Reference, ToMany
 from netinv_core.write.reference_messages import NO_SUCH_ID, message
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, Field, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 # PostgreSQL: Key (site_id)=(0b1f…) is not present in table …; MariaDB, MySQL: … FOREIGN KEY (`site_id`) REFERENCES …
 _VIOLATION = re.compile(r"Key \((?P<column>\w+)\)=\((?P<key>.*?)\) is not present|FOREIGN KEY \(`(?P<name>\w+)`\)")

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import ToMany
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Field
 from netinv_core.write import list_differences, references
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 Row = Mapping[str, Any]
 

@@ -2,22 +2,73 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import colander
 
 from netinv_core.errors import FieldErrors, Invalid
 from netinv_core.fields import NONE, errors_of
-from netinv_core.types import Field, SentReferences
 from netinv_core.write import schema, strict_bodies
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, ListDifference, ListField, ReferenceField, ReferenceListField
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.list_differences import ListDifference
 
 NON_FIELD = "non_field_errors"
 #: The field of errors that are about several fields, such as a unique set: ``draft.reject(ALL, "…")``.
 ALL = "__all__"
+
+
+class ListField(Protocol):
+    """A field whose list is stored in rows of its own."""
+
+    name: str
+
+    # The stored lists of objects by id; one statement.
+    def stored_lists(self, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, list[Any]]: ...
+    # Stores the whole list in a draft, or rejects it.
+    def set_list(self, draft: Draft, items: list[Any]) -> None: ...
+
+
+class ReferringField(Protocol):
+    """A field that refers to objects of another resource."""
+
+    name: str
+    plain: bool
+
+    @property
+    def target(self) -> Endpoint | None: ...
+
+
+class ReferenceField(ReferringField, Protocol):
+    """A field that refers to one object of another resource."""
+
+    attribute: str
+
+    def set_resolved(self, draft: Draft, key: Any) -> None: ...
+
+
+class ReferenceListField(ReferringField, ListField, Protocol):
+    """A field that refers to several objects of another resource."""
+
+    def reject(self, draft: Draft, errors: list[str]) -> None: ...
+
+
+@dataclasses.dataclass(eq=False)
+class SentReferences:
+    """References of a to-many field as sent, to be resolved.
+
+    With a ``difference``, they are what it adds, or what it removes (``removed``); without one, the whole list.
+    """
+
+    field: ReferenceListField
+    values: list[Any]
+    difference: ListDifference | None = None
+    removed: bool = False
 
 
 class Draft:

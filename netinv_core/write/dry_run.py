@@ -13,8 +13,10 @@ from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.errors import Denied
 
 if TYPE_CHECKING:
+    from netinv_core.changelog.change_set import Change, ChangeSet
+    from netinv_core.endpoint import Endpoint
     from netinv_core.records import ObjectWarning
-    from netinv_core.types import Change, ChangeSet, Endpoint, UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 MAX_LISTED = 1000  # changes, and effects of each name, in a preview; the counts include the others
 _UNCOMPARED = frozenset({"last_updated"})

@@ -17,7 +17,7 @@ from netinv_core.db import availability
 from netinv_core.errors import CONCURRENT_CHANGE, Denied, FieldErrors, RequestError
 
 if TYPE_CHECKING:
-    from netinv_core.types import UnitOfWork
+    from netinv_core.uow import UnitOfWork
 
 ON_ERROR = "on_error"  # the query parameter
 CREATED, UPDATED, UNCHANGED, DELETED, FAILED = "created", "updated", "unchanged", "deleted", "failed"

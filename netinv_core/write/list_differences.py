@@ -15,8 +15,8 @@ import colander
 from netinv_core.write.reference_messages import short
 
 if TYPE_CHECKING:
-    from netinv_core import types
-    from netinv_core.types import Draft, ListField, UnitOfWork
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft, ListField
 
 ADD, REMOVE = "add", "remove"
 MEMBERS = frozenset({ADD, REMOVE})
@@ -70,7 +70,7 @@ def parse(draft: Draft, value: Any) -> ListDifference | None:
 
 def apply(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Turns the differences of drafts into whole lists: one SELECT for each field, none without differences."""
-    groups: dict[ListField, list[tuple[Draft, types.ListDifference]]] = {}
+    groups: dict[ListField, list[tuple[Draft, ListDifference]]] = {}
     for draft in drafts:
         for field, difference in draft.differences:
             if difference.applied:

@@ -24,7 +24,8 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.system_update import write_changes
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Ids = list[str]
 

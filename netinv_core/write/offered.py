@@ -8,7 +8,8 @@ from netinv_core.errors import Denied
 from netinv_core.labels import plural_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 NOT_OFFERED = "{} cannot be {}."
 WORDS = {"add": "created", "change": "changed", "delete": "deleted"}

@@ -19,7 +19,8 @@ from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.bulk_update import bulk_update
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, UnitOfWork
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 _RANDOM_LENGTH = 8  # from this length of a text on, random digits of it are taken for unique
 _PRIVATE_USE = range(0xE000, 0xF8FF)  # characters without meaning, for shorter texts

@@ -19,7 +19,8 @@ from netinv_core.read.entity_tags import TagList
 from netinv_core.read.plans import plan_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,7 +24,8 @@ from netinv_core.write.draft import Draft
 from netinv_core.write.reference_messages import no_such_value
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Written = tuple["Endpoint", Sequence[Draft], Sequence[Any]]  # resource, drafts, and the ids to read
 

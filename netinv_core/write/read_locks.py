@@ -25,7 +25,11 @@ from netinv_core.write.reading_rules import Reading, ReadingRule
 from netinv_core.write.reference_messages import NO_SUCH_ID
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 Wanted = dict["Endpoint", set[Any]]  # ids to lock
 MOST_STEPS = 1000  # a tree is not deeper, unless it has a loop

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.errors import Message
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.endpoint import Endpoint
 
 UNRECOGNIZED = (
     "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: {}"

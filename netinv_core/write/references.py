@@ -35,15 +35,10 @@ from netinv_core.write.reference_messages import (
 )
 
 if TYPE_CHECKING:
-    from netinv_core.types import (
-        Draft,
-        Endpoint,
-        ReferenceField,
-        ReferenceListField,
-        Registry,
-        SentReferences,
-        UnitOfWork,
-    )
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft, ReferenceField, ReferenceListField, SentReferences
 
 MAX_UUID = 2**128 - 1
 

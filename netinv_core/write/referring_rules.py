@@ -29,8 +29,10 @@ from netinv_core.write.reading_rules import Reading as Reading
 from netinv_core.write.reading_rules import ReadingRule as ReadingRule
 
 if TYPE_CHECKING:
-    from netinv_core import types
-    from netinv_core.types import Change, Endpoint, Registry, UnitOfWork
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 MOST_NAMED = 10  # objects in the message of a refusal
 HIDDEN = "Another object that refers to this one would break a rule."
@@ -40,7 +42,7 @@ def through(
     path: str,
     *columns: str,
     where: Condition | None = None,
-    when: Callable[[types.Draft], bool] | None = None,
+    when: Callable[[Draft], bool] | None = None,
     exclusive: bool = False,
     to_root: bool = False,
 ) -> Reading:

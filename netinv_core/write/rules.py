@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from netinv_core.write import read_locks
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 def run(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:

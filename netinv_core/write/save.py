@@ -45,7 +45,8 @@ from netinv_core.write.draft import Draft, raise_errors
 from netinv_core.write.read_back import StoredObjects, read_back, read_for_change
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Body = Mapping[str, Any]
 Representations = list[dict[str, Any]]

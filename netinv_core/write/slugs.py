@@ -18,7 +18,9 @@ from netinv_core.read import lookups
 from netinv_core.write.bulk_update import bulk_update
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 _DIGITS = re.compile(r"[0-9]+")
 _DIGEST_LENGTH = 12  # hexadecimal digits

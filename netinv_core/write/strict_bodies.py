@@ -14,7 +14,8 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.reference_messages import short
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 UNKNOWN = "Unknown field."
 ALWAYS = frozenset({"id", "url", "display", "_etag"})

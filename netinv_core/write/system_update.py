@@ -18,7 +18,8 @@ from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 
 def system_update(

@@ -10,12 +10,15 @@ import sqlalchemy as sa
 from netinv_core.db.locks import lock_for
 from netinv_core.models.base import Tree
 from netinv_core.resource import computed, count_of
-from netinv_core.types import Draft, FieldFactory
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import ALL
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 STEP = "\x1f"  # separates the parts of a tree key
 LAST = "\U0010ffff"  # sorts after every character of a name

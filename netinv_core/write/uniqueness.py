@@ -22,7 +22,10 @@ from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.draft import ALL, NON_FIELD
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, Field, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 Names = tuple[str, ...]

@@ -24,7 +24,8 @@ from netinv_core.write.draft import Draft, raise_errors
 from netinv_core.write.item_results import CREATED, UNCHANGED, UPDATED, ItemResult
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
     from netinv_core.write.preconditions import Preconditions
 
 MATCH = "match"

@@ -10,10 +10,13 @@ import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from netinv_core.types import UnitOfWork
 from netinv_dcim.cabling.models import NextHop
 from netinv_dcim.cabling.paths import CableNetwork, End, PathCable, Stack, followed, leads_on
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MOST_VISITS = 400  # ends that are followed: trunks of many positions behind each other would be thousands
 

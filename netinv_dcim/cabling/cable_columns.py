@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.tabular.rows import JoinedColumns
-from netinv_core.types import Endpoint
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 SIDES = ("a", "b")
 INTERFACE = "interface"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -18,7 +18,6 @@ from netinv_core.read.filters import content_type, custom, one_of
 from netinv_core.read.lookups import convert
 from netinv_core.read.relations import compare, to_type
 from netinv_core.resource import Resource, generic_fk
-from netinv_core.types import Draft, Endpoint, Filter, Registry, Relation, UnitOfWork
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL
@@ -29,6 +28,14 @@ from netinv_dcim.cabling.paths import CABLE, CONNECTED, CableNetwork, End, PathC
 from netinv_dcim.devices import Device
 from netinv_extras.content_types import type_label
 from netinv_extras.statuses import Status
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.read.relations import Relation
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 SIDES = ("termination_a", "termination_b")
 FIXED = "Cable termination points may not be modified. Delete and recreate the cable instead."

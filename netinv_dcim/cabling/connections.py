@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -20,12 +20,17 @@ from netinv_core.read.filters import custom, value
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import record_nested
 from netinv_core.resource import FieldFactory, Resource, generic_fk
-from netinv_core.types import Endpoint, Filter, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_dcim.components.console import ConsolePort, console_ports
 from netinv_dcim.components.interfaces import Interface, interfaces
 from netinv_dcim.components.power_ports import PowerPort, power_ports
 from netinv_dcim.devices import Device
 from netinv_dcim.sites import Site
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.uow import UnitOfWork
 
 INTERFACE = "dcim.interface"
 ORDER = ("device.name_key", "device_id", "name_key")

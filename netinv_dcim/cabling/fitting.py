@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netinv_core.types import Registry
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import End
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 
 class MisfitKind(enum.Enum):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -22,8 +22,12 @@ from netinv_core.models.types import Chars
 from netinv_core.read.filters import custom, has
 from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import computed, generic_fk
-from netinv_core.types import FieldFactory, Filter, UnitOfWork
 from netinv_extras.statuses import status
+
+if TYPE_CHECKING:
+    from netinv_core.read.filters import Filter
+    from netinv_core.resource import FieldFactory
+    from netinv_core.uow import UnitOfWork
 
 NETWORK, CONSOLE, CONSOLE_SERVER, PASS_THROUGH = "network", "console", "console server", "pass-through"
 POWER_DRAW, POWER_SUPPLY = "power draw", "power supply"

@@ -14,14 +14,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_dcim.cabling.models import Cable, Cabled, NextHop, PathEnd
 from netinv_extras.statuses import Status
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 CONNECTED = "connected"
 CABLE = "dcim.cable"

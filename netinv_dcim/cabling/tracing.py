@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -16,10 +16,12 @@ from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_core.read.plan import fetch_together
 from netinv_core.read.plans import plan_of
-from netinv_core.types import UnitOfWork
 from netinv_core.write.slugs import natural_key
 from netinv_dcim.cabling.models import Cabled, PathEnd
 from netinv_dcim.cabling.paths import CABLE, CableNetwork, End, Path, leads_on
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 _NAMESPACE = uuid.UUID("0b0f4f3e-6a55-4b0c-9f0a-3a2b8f6a7d11")
 # The fields of a cable in a trace. The unit of its length is its plain value (``m``), not an object.

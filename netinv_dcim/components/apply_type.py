@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -13,7 +13,6 @@ from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
-from netinv_core.types import Registry, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.schema import REQUIRED
 from netinv_dcim.components import type_application, type_plans
@@ -21,6 +20,10 @@ from netinv_dcim.components.differences import counts
 from netinv_dcim.components.kinds import KINDS, ComponentKind
 from netinv_dcim.components.type_plans import ACTIONS, APPLY, KEEP, RENAME, PlanChoice, PlanRow, TypePlan
 from netinv_dcim.devices import Device
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 DEVICES, CHOICES, MOVE = "devices", "choices", "move"
 MAX_ROWS = 20_000  # differences that are applied by one request

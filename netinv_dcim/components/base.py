@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Mapped, MappedColumn
 
@@ -13,7 +13,6 @@ from netinv_core.models.columns import CASCADE, Description, foreign_key, natura
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import related, tree_pair
 from netinv_core.resource import Resource
-from netinv_core.types import FieldFactory, Filter
 from netinv_dcim.cabling.models import (
     Cabled,
     PathEnd,
@@ -24,6 +23,10 @@ from netinv_dcim.cabling.models import (
     path_filters,
 )
 from netinv_dcim.devices import Device
+
+if TYPE_CHECKING:
+    from netinv_core.read.filters import Filter
+    from netinv_core.resource import FieldFactory
 
 
 class ComponentName:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -15,13 +15,16 @@ from netinv_core.models.associations import unique_set, unique_together
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import SET_NULL, Ref, foreign_key
 from netinv_core.read import listing
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import names_of, through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.device_types import DeviceType
 from netinv_dcim.devices import Device, devices
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 PARENT, CHILD = "parent", "child"
 PLACE = ("site_id", "location_id", "rack_id")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -26,10 +26,13 @@ from netinv_core.models.base import Base, table_of
 from netinv_core.read.relations import inner_table
 from netinv_core.read.union import Union
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Registry, UnitOfWork
 from netinv_dcim.components.kinds import KINDS, ComponentKind, copied_fields, references_of
 from netinv_dcim.device_types import DeviceType
 from netinv_dcim.devices import Device
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 MISSING, ADDITIONAL, DIFFERENT = "missing", "additional", "different"
 # The name is what components are matched by. The description is about the component of the device, not of its type.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -13,7 +13,9 @@ from netinv_core.changelog.states import before_and_after, stored_states
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_READ = 1000  # changes, the latest ones
 

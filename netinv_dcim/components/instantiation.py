@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.base import table_of
 from netinv_core.read.plan import Row
 from netinv_core.read.union import kept_union
-from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write import save
 from netinv_dcim.components.kinds import KINDS, ComponentKind, copied_fields, references_of
 from netinv_dcim.devices import devices
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 def instantiate_components(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -20,7 +20,6 @@ from netinv_core.read import listing, relations
 from netinv_core.read.filters import one_of, related, value
 from netinv_core.read.lookups import convert
 from netinv_core.resource import computed, to_many
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.cycles import without_cycles
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, PathEnd
@@ -31,6 +30,10 @@ from netinv_dcim.components.vlans import mac_address, mac_address_parts, status_
 from netinv_dcim.devices import Device
 from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_extras.statuses import status
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class Interface(ComponentName, PathEnd, Primary):

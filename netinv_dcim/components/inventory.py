@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -13,7 +14,6 @@ from netinv_core.models.base import Primary, Tree
 from netinv_core.models.columns import CASCADE, PROTECT, SELF, Ref, boolean, foreign_key, optional_text, text
 from netinv_core.read import listing
 from netinv_core.read.filters import related, value
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
 from netinv_core.write.trees import depth
@@ -25,6 +25,10 @@ from netinv_dcim.components.base import (
     of_device,
 )
 from netinv_dcim.device_types import Manufacturer
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class InventoryItem(ComponentName, Tree, Primary):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import Reference, Value
 from netinv_core.models.base import Base
-from netinv_core.types import Registry
 from netinv_dcim.choices import VIRTUAL_TYPES
 from netinv_dcim.components.console import ConsolePort, ConsoleServerPort
 from netinv_dcim.components.device_bays import DeviceBay
@@ -25,6 +24,9 @@ from netinv_dcim.components.templates import (
     PowerPortTemplate,
     RearPortTemplate,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 NEW_STATUS = "active"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -15,13 +15,16 @@ from netinv_core.models.base import Primary
 from netinv_core.models.columns import CASCADE, Ref, choice, foreign_key, integer
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.cables import cabled_ends_keep_fitting, retrace
 from netinv_dcim.cabling.models import CONSOLE, CONSOLE_SERVER, NETWORK, PASS_THROUGH, Cabled, NextHop
 from netinv_dcim.cabling.paths import End
 from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.components.connectors import PASS_THROUGH_CONNECTORS
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 FRONT, REAR = "dcim.frontport", "dcim.rearport"
 OWN_REAR = "A front port cannot be connected to it corresponding rear port"

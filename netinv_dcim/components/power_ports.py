@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Mapped
 
@@ -11,12 +12,15 @@ from netinv_core.models.base import Primary
 from netinv_core.models.columns import SET_NULL, Ref, choice, foreign_key, integer
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd
 from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.components.connectors import FEED_LEGS, POWER_PLUGS, POWER_SOCKETS
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class PowerPort(ComponentName, PathEnd, Primary):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
@@ -20,7 +20,6 @@ from netinv_core.read import listing
 from netinv_core.read.filters import has, one_of, related
 from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, Filter, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_TYPES
@@ -36,6 +35,11 @@ from netinv_dcim.components.pass_through import MOST, positions_in_turn
 from netinv_dcim.components.power_ports import allocated_draw_is_within_the_maximum
 from netinv_dcim.device_types import DeviceType, device_types
 from netinv_dcim.rack_position import CHILD
+
+if TYPE_CHECKING:
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 PARENT = "parent"
 

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid, error_text
 from netinv_core.labels import title_of
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_dcim.components.kinds import KINDS, ComponentKind, references_of
 from netinv_dcim.components.type_plans import ADD, CHANGE, REMOVE, RENAME, PlanRow, TypePlan, names_in
 from netinv_dcim.devices import Device
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_NAMED = 20  # components in an error
 POSITIONS = "positions"

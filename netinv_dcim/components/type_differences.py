@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -11,9 +11,12 @@ from netinv_core.http.actions import documented
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_core.read.lookups import convert_flag, negated
-from netinv_core.types import Registry, UnitOfWork
 from netinv_dcim.components.differences import ADDITIONAL, DIFFERENT, MISSING, Difference, differences, differs
 from netinv_dcim.devices import devices
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 FILTER = "differs_from_type"
 _ID = {"type": "string", "format": "uuid", "nullable": True}

@@ -11,14 +11,13 @@ import dataclasses
 import itertools
 import operator
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.types import Registry, UnitOfWork
 from netinv_dcim.components.differences import (
     ADDITIONAL,
     DIFFERENT,
@@ -31,6 +30,10 @@ from netinv_dcim.components.differences import (
 from netinv_dcim.components.instantiation import template_rows
 from netinv_dcim.components.kinds import KINDS, ComponentKind, copied_fields, references_of
 from netinv_dcim.components.usage import referrers_of
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 ADD, CHANGE, RENAME, REMOVE, KEEP = "add", "change", "rename", "remove", "keep"
 ACTIONS = (ADD, CHANGE, RENAME, REMOVE, KEEP)

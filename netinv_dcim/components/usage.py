@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Registry, UnitOfWork
 from netinv_core.write.delete import generic_cascades
 from netinv_dcim.components.device_bays import DeviceBay
 from netinv_dcim.components.kinds import KINDS
 from netinv_dcim.devices import Device
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.read.plans import plan_of
 from netinv_core.resource import VersionChange
-from netinv_core.types import Draft, Rule, UnitOfWork
 from netinv_core.write.schema import TextNode
+
+if TYPE_CHECKING:
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 TAGGED = "tagged"
 MAC_LENGTH = 18

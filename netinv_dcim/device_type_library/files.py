@@ -6,13 +6,12 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core.fields import Choice, Image, Reference, Value, errors_of
 from netinv_core.storage.files import Upload
-from netinv_core.types import Endpoint, Registry
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 from netinv_dcim.components.kinds import KINDS
@@ -23,6 +22,10 @@ from netinv_dcim.device_types import DeviceType
 from netinv_dcim.netbox_folds import whole
 from netinv_import.mapping import NO_FIELD
 from netinv_import.preparation import OTHER
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 SUFFIXES = (".yaml", ".yml")
 NO_IMAGE = "the library has no such file"

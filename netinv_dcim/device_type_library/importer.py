@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -20,7 +20,6 @@ from netinv_core.errors import Denied, TooLarge
 from netinv_core.importing.dump import Declaration, Dump, Fields, Source
 from netinv_core.models.base import table_of
 from netinv_core.read.union import kept_union
-from netinv_core.types import UnitOfWork
 from netinv_core.write.slugs import slugify
 from netinv_dcim.components.kinds import KINDS
 from netinv_dcim.device_type_library import UNLIMITED
@@ -31,6 +30,9 @@ from netinv_extras.netbox import FIELD
 from netinv_import.mapping import DumpMapping
 from netinv_import.netbox import Import, declarations
 from netinv_import.report import REFUSED, SKIPPED, ImportReport
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 CHUNK = 100  # files held in memory at a time
 CHUNK_BYTES = 1 << 24  # of their pictures, and those of one more file

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from netinv_core.types import Registry
 from netinv_dcim.device_types import DeviceType
 from netinv_import.report import CREATED, REFUSED, SKIPPED, UNCHANGED, UPDATED, ImportReport
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 
 class FileOutcomes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -16,7 +16,6 @@ from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import Base, table_of
 from netinv_core.storage import image_headers
-from netinv_core.types import UnitOfWork
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer
 from netinv_dcim.devices import Device, device_name
@@ -25,6 +24,9 @@ from netinv_dcim.rack_views.svg import DeviceDetails, Picture, RackFrame, Reserv
 from netinv_dcim.racks import RackReservation, rack_display_name
 from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_tenancy.tenants import Tenant
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MOST_PICTURES = 10 * 2**20  # bytes of images in one drawing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -20,12 +20,14 @@ from netinv_core.http.query_parameters import query
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.types import UnitOfWork
 from netinv_dcim.choices import FACES
 from netinv_dcim.devices import Device
 from netinv_dcim.rack_position import Mounted, mounted
 from netinv_dcim.rack_views.drawing_data import drawing, visible
 from netinv_dcim.rack_views.svg import UnitSize
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 SVG = "image/svg+xml"
 SEALED = {

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from netinv_core.types import Registry, UnitOfWork
 from netinv_dcim.cabling.paths import CABLE, CableNetwork, End
 from netinv_dcim.web.panels import FACES, RACK
 from netinv_dcim.web.trace_pages import is_end
 from netinv_extras.change_requests.pictures import ChangePicture
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 DEVICE, RESERVATION = "dcim.device", "dcim.rackreservation"
 RACKS, PATHS = "Racks", "Paths of cables"  # kinds

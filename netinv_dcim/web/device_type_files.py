@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from netinv_core.storage.files import Upload
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_dcim.device_type_library import MAX_TYPES
 from netinv_dcim.device_types import DeviceType
 from netinv_web.file_imports import FileImport, FilesResult
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 HELP = (
     "Also files of the community's device type library: YAML files with their pictures, or an archive of them (.zip, "

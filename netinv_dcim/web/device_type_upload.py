@@ -6,10 +6,10 @@ import re
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from netinv_core.errors import BadRequest, TooLarge
 from netinv_core.storage.files import Upload
-from netinv_core.types import UnitOfWork
 from netinv_dcim.components.differences import differing_by_type
 from netinv_dcim.device_type_library import MAX_PARTS, MAX_SIZE, MAX_TYPES, TYPES, UNLIMITED
 from netinv_dcim.device_type_library.archives import BAD_NAME, Unpacked, is_archive, unpack
@@ -21,6 +21,9 @@ from netinv_dcim.device_types import DeviceType
 from netinv_import.report import CREATED, SKIPPED, UPDATED, ImportReport
 from netinv_web.file_imports import FileOutcome, FilesResult
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_NOTES = 20  # of one file
 MAX_FOLLOWING = 50  # types that can be applied

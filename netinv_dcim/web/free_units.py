@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
 from netinv_dcim.rack_position import Mounted, fits, mounted_and_types
 from netinv_dcim.racks import Rack, RackReservation
 from netinv_web.forms.controls import ChoiceOffer, Choices
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 RACK, TYPE, FACE = "rack", "device_type", "face"  # controls that decide
 FIRST = "Choose a rack to see its free units."

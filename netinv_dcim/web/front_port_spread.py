@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.slugs import natural_key
 from netinv_web.extensions import Spread
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 FIELDS = ("rear_port", "rear_port_position")
 PARENTS = {"dcim.frontport": "device", "dcim.frontporttemplate": "device_type"}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import CABLE, End
 from netinv_dcim.rack_position import mounted
@@ -24,6 +23,9 @@ from netinv_dcim.web.ports import redundancy
 from netinv_dcim.web.recabling import page as recabling
 from netinv_dcim.web.workbench import page as workbench
 from netinv_web.extensions import Action, Panel, Tab
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
 FACES = ("front", "rear")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netinv_core.fields.images import MEDIA
-from netinv_core.types import UnitOfWork
 from netinv_dcim.rack_position import Mounted, fits
 from netinv_dcim.rack_views.drawing_data import device_details
 from netinv_dcim.rack_views.svg import FADED, RAIL, DeviceDetails, RackFrame, Reserved, UnitSize, area, runs
 from netinv_dcim.rack_views.svg_text import colored, fitted, readable_on
 from netinv_dcim.web import rack_plan
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 SIZE = UnitSize(unit_width=168, unit_height=18, legend_width=0)
 

@@ -12,7 +12,7 @@ import dataclasses
 import itertools
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -22,7 +22,6 @@ from netinv_core.fields import Share
 from netinv_core.read.listing import Slice
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_dcim.devices import Device
 from netinv_dcim.power import PowerFeed
 from netinv_dcim.rack_position import Mounted, mounted
@@ -41,6 +40,11 @@ from netinv_web.lists.list_query import ListQuery, query_of
 from netinv_web.lists.listing import FACETS, Pages, facets_at, matches_of, page_of
 from netinv_web.menu import may
 from netinv_web.pages import fragment, query_text, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 PATH = "/dcim/rack-elevations/"
 TEMPLATE = "netinv_dcim:web/templates/rack_elevations.jinja2"

@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -20,7 +20,6 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied, Invalid
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.choices import FACES
@@ -36,6 +35,10 @@ from netinv_web.forms.deletion import trial
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.menu import may
 from netinv_web.pages import see_other
+
+if TYPE_CHECKING:
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 MOVE, SELECT, PLANNING = "_move", "_select", "_plan"
 TO_RACK, TO_UNIT, TO_FACE = "_rack", "_unit", "_to"  # fields of the form that adds a move

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.path import AssetResolver
 from pyramid.renderers import render
@@ -12,10 +12,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.caches import lru_cache
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_dcim.cabling.branches import branches_around
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import End
@@ -26,6 +26,9 @@ from netinv_dcim.web.trace_names import names_of
 from netinv_web import static_files
 from netinv_web.extensions import Panel, Tab
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_dcim:web/templates/trace.jinja2"
 FILE = "netinv_dcim:web/templates/trace_file.jinja2"

@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -20,7 +20,6 @@ from pyramid.response import Response
 from netinv_core.errors import Invalid, RequestError, TooLarge
 from netinv_core.http.views import key_of
 from netinv_core.labels import label_of, title_of
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.components import type_application
 from netinv_dcim.components.apply_type import plan_for, read_choices
@@ -41,6 +40,11 @@ from netinv_web.objects import details
 from netinv_web.pages import page, see_other
 from netinv_web.paths import object_path, page_path
 from netinv_web.runs import Words
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_dcim:web/templates/type_application.jinja2"
 PATH = "/dcim/device-types/{id}/apply/"

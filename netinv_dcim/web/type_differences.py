@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -14,7 +14,6 @@ from netinv_core.labels import label_of, title_of
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
 from netinv_core.read.plan import Row
-from netinv_core.types import Endpoint, JoinedTable, ReadPlan, Registry, UnitOfWork
 from netinv_dcim.components.differences import ADDITIONAL, DIFFERENT, MISSING, Difference, counts, differences
 from netinv_dcim.components.type_differences import FILTER
 from netinv_dcim.device_types import DeviceType
@@ -24,6 +23,12 @@ from netinv_web.lists.columns import ListColumn
 from netinv_web.markup import EMPTY, link, object_link, text_markup
 from netinv_web.menu import may
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, ReadPlan
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 DEVICE = "dcim.device"
 NAME = "type-differences"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid, RequestError
-from netinv_core.types import Endpoint
 from netinv_dcim.components.apply_type import move
 from netinv_dcim.device_types import DeviceType
 from netinv_web import notices
@@ -21,6 +20,9 @@ from netinv_web.forms.controls import Control
 from netinv_web.forms.form import last_text, readable
 from netinv_web.pages import page, see_other
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEMPLATE = "netinv_dcim:web/templates/type_move.jinja2"
 NAME, TYPE, DEVICE = "move-to-type", "device_type", "device"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -18,13 +18,16 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.change_requests import comments, lifecycle, proposals, requirements, review
 from netinv_extras.change_requests.models import LABEL, check_open
 from netinv_extras.change_requests.proposals import UNKNOWN_FIELD, UNKNOWN_OBJECT, Proposal
 from netinv_extras.change_requests.replay import RequestConflicts
 from netinv_undo.differences import differences
 from netinv_undo.refusals import RevertRefused
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 OURS, THEIRS = "ours", "theirs"
 NOT_TAKEN = f"Must be {OURS} or {THEIRS}."

@@ -11,18 +11,21 @@ import hashlib
 import json
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.dry_run import ObjectName, name_of
 from netinv_core.write.schema import REQUIRED
 from netinv_extras.change_requests import lifecycle, proposals, review
 from netinv_extras.change_requests.models import COMMENT, EVENTS
 from netinv_extras.change_requests.proposals import UNKNOWN_FIELD, UNKNOWN_OBJECT, Proposal
 from netinv_undo.differences import comparable, differences, members
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 CURRENT, CHANGED, GONE, HIDDEN = "current", "changed", "gone", "hidden"
 REFERENCE = ("object_type", "object_id", "field")  # members of a body, and of a change request's last_comment_about

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -16,12 +16,15 @@ from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of, json_response
 from netinv_core.http.traversal import Collection
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_extras.change_requests import entering
 from netinv_extras.change_requests.models import LABEL
 from netinv_extras.plans import document
 from netinv_extras.plans.execution import execute
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 OWN = ("title", "description", "due")  # of a new change request
 EMPTY = "The document has no objects."

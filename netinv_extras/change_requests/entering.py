@@ -14,7 +14,7 @@ import contextlib
 import dataclasses
 import uuid
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -26,13 +26,15 @@ from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import query_of
 from netinv_core.read import listing
-from netinv_core.types import UnitOfWork
 from netinv_extras.change_requests import proposals, requirements
 from netinv_extras.change_requests.models import LABEL, check_open
 from netinv_extras.change_requests.proposals import Proposal
 from netinv_extras.change_requests.repeated_replays import repeat_or_carry_out
 from netinv_extras.change_requests.replay import RequestConflicts, keep_versions, replay
 from netinv_extras.change_requests.requirements import RulesMet
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 HEADER, PARAMETER = "X-Change-Request", "change_request"
 LIVE = "none"  # as the parameter: the inventory as it is, also where a browser entered a change request

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from huey import crontab
 from sqlalchemy.engine import Engine
@@ -14,8 +14,12 @@ from netinv_core.changelog.guards import ChangeGuard
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
 from netinv_core.tasks.queue import Task
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras.change_requests import models, proposals, requirements, review_rules, waiting
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 waiting.register()
 feature = Feature(

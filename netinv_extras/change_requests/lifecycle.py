@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -18,7 +18,6 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.tasks.queue import notify_worker
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.dry_run import name_of, visible_changes
 from netinv_extras.change_requests import proposals, requirements, review
 from netinv_extras.change_requests.entering import enter
@@ -46,6 +45,10 @@ from netinv_undo import reverting
 from netinv_undo.differences import differences, is_equal, members
 from netinv_undo.net_changes import NetChange
 from netinv_undo.refusals import WHOLE
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 EMPTY = "The change request proposes no change."
 ALL, CONSTRAINED, NONE = "all", "constrained", "none"  # objects that the user may view

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -33,7 +33,10 @@ from netinv_core.models.columns import (
 from netinv_core.models.types import Binary, Json, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 LABEL, RULE_LABEL = "extras.changerequest", "extras.reviewrule"
 DRAFT, SUBMITTED, APPROVED, REJECTED = "draft", "submitted", "approved", "rejected"

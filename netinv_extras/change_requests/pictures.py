@@ -9,16 +9,20 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import CREATE, DELETE
 from netinv_core.errors import Conflict
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.dry_run import ObjectName
 from netinv_extras.change_requests import entering
 from netinv_extras.change_requests.entering import LIVE, PARAMETER
 from netinv_extras.change_requests.proposals import Proposal
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_PICTURES = 100  # that are shown or linked
 

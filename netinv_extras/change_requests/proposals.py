@@ -25,7 +25,8 @@ from netinv_extras.change_requests.models import COUNTED, LABEL, proposal_table,
 from netinv_undo.differences import is_own, members
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
     from netinv_extras.change_requests.requirements import RulesMet
 
 NOT_OFFERED = "{} cannot be part of a change request: they are configuration, or hold secrets or files."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -17,10 +18,12 @@ from netinv_core.auth.account import Identity
 from netinv_core.db.engine import options_for, session_factory
 from netinv_core.http.versions import NEWEST
 from netinv_core.read import listing
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.change_requests import lifecycle, proposals, review
 from netinv_extras.change_requests.models import APPROVED, SUBMITTED, request_table
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 IN_REVIEW = (SUBMITTED, APPROVED)
 log = logging.getLogger(__name__)

@@ -23,7 +23,9 @@ from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, Registry, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
     from netinv_extras.change_requests.proposals import Proposal
 
 MOST_CHARACTERS = 1 << 25  # of the values of all kept replays

@@ -22,7 +22,8 @@ from netinv_undo.refusals import RevertRefused
 from netinv_undo.reverting import write
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
     from netinv_extras.change_requests.proposals import Proposal
 
 CONFLICTS = "The change request conflicts with the inventory as it is now: see its conflicts/."

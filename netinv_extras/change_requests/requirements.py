@@ -32,7 +32,9 @@ from netinv_extras.change_requests.models import (
 from netinv_undo.differences import is_equal, is_own, members
 
 if TYPE_CHECKING:
-    from netinv_core.types import Change, Endpoint, UnitOfWork
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 RULES, SEEN, REVIEWED = "review rules", "review rules before", "reviewed"  # members of the state of guards
 REFUSED = (

@@ -11,12 +11,11 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.errors import Conflict, Denied, Invalid
-from netinv_core.types import UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras.change_requests import requirements
 from netinv_extras.change_requests.models import (
@@ -34,6 +33,9 @@ from netinv_extras.change_requests.models import (
     event_table,
 )
 from netinv_extras.change_requests.requirements import Rule
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MICROSECOND = datetime.timedelta(microseconds=1)
 UNSCHEDULED: Mapping[str, Any] = {"merge_at": None, "merger_id": None}

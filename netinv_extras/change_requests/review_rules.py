@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -14,7 +14,6 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource, content_type_list, to_many
 from netinv_core.tasks.queue import notify_worker
-from netinv_core.types import Draft, Endpoint, Registry, UnitOfWork
 from netinv_extras.change_requests.models import (
     MATCH_RULES,
     ReviewRule,
@@ -23,6 +22,12 @@ from netinv_extras.change_requests.models import (
     rule_types,
 )
 from netinv_extras.change_requests.proposals import is_offered
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 BYPASS = "bypass"
 NOT_NAMES = "A list of names of fields is required."

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -21,10 +22,12 @@ from netinv_core.errors import Conflict, Denied, NotFound, RequestError, error_t
 from netinv_core.http.versions import NEWEST
 from netinv_core.models.base import now
 from netinv_core.read import listing
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.change_requests import lifecycle, review
 from netinv_extras.change_requests.models import FAIL, OPEN_STATES, request_table
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 ATTEMPTS = 3  # when the database breaks a transaction off
 MAX_DUE = 100  # change requests that are looked for at once

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -11,7 +11,6 @@ from netinv_core.auth.models import User, user_groups
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
 from netinv_core.read.lookups import convert_flag, negated
-from netinv_core.types import UnitOfWork
 from netinv_extras.change_requests import review
 from netinv_extras.change_requests.models import (
     COMMENT,
@@ -26,6 +25,9 @@ from netinv_extras.change_requests.models import (
     rule_groups,
     rule_table,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 
 def is_open(uow: UnitOfWork, table: Any, values: list[str]) -> Any:

@@ -12,7 +12,7 @@ import logging
 import re
 import threading
 import time
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -28,8 +28,10 @@ from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import Query, single_value
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint
 from netinv_extras.webhooks.payload import EVENTS
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 log = logging.getLogger(__name__)
 MAX_WAIT_SECONDS, POLL_INTERVAL = 60, 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -18,8 +18,11 @@ from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.models.base import table_of
 from netinv_core.read import listing, pages
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_undo.differences import differences
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 _change = table_of(ObjectChange)
 _COLUMNS = ("id", "time", "user_name", "request_id", "action", "object_repr", "bypassed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.changelog.models import ACTIONS, ObjectChange
@@ -16,8 +16,13 @@ from netinv_core.presentation import NAME_IN_CONTEXT, Presentation, beside
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Endpoint, Field, JoinedTable, Reader, ReadPlan, Registry
 from netinv_extras.content_types import content_type_pair, name_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.registry import Registry
 
 # A display name with a content type: the owner in brackets, if it has one, the content type and the name.
 _WITH_TYPE = re.compile(r"(\[.*\] )?([^:|]+ \| [^:|]+): (.*)", re.S)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import Engine
 
@@ -11,9 +11,13 @@ from netinv_core.app import Feature
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Endpoint, FieldFactory, Registry
 from netinv_extras.config_contexts import limits, merge, models, schemas, scopes
 from netinv_extras.git.sync import ContentKind
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
 
 feature = Feature(
     "config_contexts",

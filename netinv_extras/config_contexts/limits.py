@@ -7,7 +7,7 @@ everything. Only a write of an empty list removes the limit.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -16,9 +16,12 @@ from netinv_core.auth.configuration_version import configuration_changed
 from netinv_core.db.engine import in_parameter
 from netinv_core.findings import OK, WARNING, Finding
 from netinv_core.models.base import table_of
-from netinv_core.types import Draft, UnitOfWork
 from netinv_extras.config_contexts.models import ConfigContext, config_contexts, scoped
 from netinv_extras.config_contexts.scopes import ScopeList
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 COLUMN = "limited_by"
 MAX_LISTED = 10  # contexts in a finding

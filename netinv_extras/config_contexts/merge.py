@@ -9,20 +9,26 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netinv_core import fields, types
+from netinv_core import fields
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import column_info
 from netinv_core.read.plan import ReadPlan, Row
 from netinv_core.read.union import Union, kept_union
 from netinv_core.resource import FieldFactory
-from netinv_core.types import Endpoint, Field, JoinedTable, Reader, Registry, RowSet, UnitOfWork
 from netinv_core.write.trees import STEP, is_tree
 from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.active import ActiveContexts, Data, ScopedContext
 from netinv_extras.config_contexts.models import ConfigContext, scoped
 from netinv_extras.config_contexts.scopes import ContextScope, scopes
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, RowSet
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 LOCAL = "local_context_data"
 PAGE_STATE = "page state"
@@ -171,7 +177,7 @@ class MergedContext(fields.Field):
         first_steps = {path.partition(".")[0] for path in paths}
         return first_steps | ({LOCAL} if LOCAL in self.endpoint.table.c else set())
 
-    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
         values, batch = self._scope_values(plan, place)
 
@@ -183,7 +189,7 @@ class MergedContext(fields.Field):
 
         return read
 
-    def layers_reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def layers_reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         """Returns the reader of the layers that the value is merged from, in merge order."""
         local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
         values, batch = self._scope_values(plan, place)
@@ -197,7 +203,7 @@ class MergedContext(fields.Field):
 
         return read
 
-    def _scope_values(self, plan: types.ReadPlan, place: JoinedTable) -> tuple[ScopeValueReader, Any]:
+    def _scope_values(self, plan: ReadPlan, place: JoinedTable) -> tuple[ScopeValueReader, Any]:
         """Returns the reader of the scope values, and the batch of the plan with the state of the page."""
         values = self._value_reader(plan, place, plan.column(place, "id"))
 
@@ -207,7 +213,7 @@ class MergedContext(fields.Field):
 
         return values, plan.batch(load)
 
-    def _value_reader(self, plan: types.ReadPlan, place: JoinedTable, key: int) -> ScopeValueReader:
+    def _value_reader(self, plan: ReadPlan, place: JoinedTable, key: int) -> ScopeValueReader:
         """Adds the columns and lists of scope values to the plan; values in other tables get a plan of their own."""
         paths = {scope.name: path for scope in self.scopes if (path := self._path(scope)) is not None}
         columns = {name: plan.column(place, path) for name, path in paths.items() if "." not in path}

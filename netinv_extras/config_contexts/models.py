@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -26,7 +26,6 @@ from netinv_core.models.columns import (
 )
 from netinv_core.models.types import Chars, LongText
 from netinv_core.resource import Resource, generic_fk
-from netinv_core.types import Draft, UnitOfWork
 from netinv_extras.config_contexts.schemas import (
     CANNOT_BE_BLANK,
     EMPTY_VALUES,
@@ -36,6 +35,10 @@ from netinv_extras.config_contexts.schemas import (
     schema_display_name,
 )
 from netinv_extras.content_types import content_type_pair, generic_reference, type_label
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 DUPLICATE_NAME = "A ConfigContext with this name already exists."
 NOT_AN_OBJECT = 'JSON data must be in object form. Example: {"foo": 123}'

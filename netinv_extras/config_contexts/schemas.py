@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Mapped
 
@@ -13,8 +13,13 @@ from netinv_core.models.base import Organizational
 from netinv_core.models.columns import Description, column, json_document, required_text, slug, unique_copy
 from netinv_core.read import listing
 from netinv_core.resource import Resource, generic_fk
-from netinv_core.types import Draft, Endpoint, Rule, UnitOfWork
 from netinv_extras.content_types import content_type_pair, generic_reference, type_label
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 CANNOT_BE_BLANK = "This field cannot be blank."
 EMPTY_VALUES: tuple[Any, ...] = ("", [], {})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -18,8 +18,14 @@ from netinv_core.packages import errors_of
 from netinv_core.read import filters
 from netinv_core.read import relations as read_relations
 from netinv_core.resource import FieldFactory
-from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_extras.config_contexts.models import scoped
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
+from netinv_core.records import CellColumn
 from netinv_core.tabular import cells
-from netinv_core.types import CellColumn, IdentifiedObjects
 from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, SELECT, ValueDefinition
+
+if TYPE_CHECKING:
+    from netinv_core.tabular.identification import IdentifiedObjects
 
 PREFIX = "cf_"
 _BOOLEANS = {"true": True, "false": False}

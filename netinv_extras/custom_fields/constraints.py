@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import dates
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, ValueDefinition
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 COMPARED = ("exact", "in", "gt", "gte", "lt", "lte")
 

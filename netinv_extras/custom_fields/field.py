@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 
@@ -12,23 +12,21 @@ from netinv_core import fields
 from netinv_core.http import versions
 from netinv_core.patterns import Budget
 from netinv_core.resource import FieldFactory
-from netinv_core.types import (
-    CellColumn,
-    Draft,
-    Endpoint,
-    Field,
-    JoinedTable,
-    Reader,
-    ReadPlan,
-    Registry,
-    Rule,
-    UnitOfWork,
-)
 from netinv_core.write import list_differences, strict_bodies
 from netinv_core.write.draft import ALL
 from netinv_extras.custom_fields.cells import cell_column
 from netinv_extras.custom_fields.models import Definitions, definitions_of, lock_choices
 from netinv_extras.custom_fields.values import MULTI_SELECT, SELECTIONS, ValueDefinition
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.records import CellColumn
+    from netinv_core.registry import Registry
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 NAME, COLUMN = "custom_fields", "custom_field_data"
 STORED = "_custom_field_data"  # of interface redundancy groups: the whole column, beside custom_fields

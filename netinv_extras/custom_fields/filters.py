@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -13,7 +13,6 @@ from netinv_core.db import json_sql
 from netinv_core.read import lookups
 from netinv_core.read.filters import NULL, Condition, Filter
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES, negated
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import (
     BOOLEAN,
@@ -29,6 +28,10 @@ from netinv_extras.custom_fields.values import (
     URL,
     ValueDefinition,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PREFIX = "cf_"
 COLUMN = "custom_field_data"

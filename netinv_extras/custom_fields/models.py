@@ -7,7 +7,7 @@ The values are in the object's own row: the JSON column ``custom_field_data``, b
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -31,7 +31,6 @@ from netinv_core.models.columns import (
 )
 from netinv_core.read import filters, listing
 from netinv_core.resource import Resource, VersionChange, content_type_list
-from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.slugs import slugify
 from netinv_extras.custom_fields.values import (
@@ -45,6 +44,11 @@ from netinv_extras.custom_fields.values import (
     URL,
     ValueDefinition,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 Definitions = Mapping[str, ValueDefinition]
 WITH_PATTERN = SELECTIONS | {TEXT, URL}

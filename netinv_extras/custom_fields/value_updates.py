@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -16,9 +16,12 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.read import listing
 from netinv_core.read.lookups import LOOKUPS, any_of
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras.custom_fields.models import CustomField, custom_field_choices, custom_field_types, custom_fields
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 MEMBERS_BATCH_SIZE = 30  # members of `custom_field_data` in one UPDATE
 RENAMES_BATCH_SIZE = 10  # renamed choices in one UPDATE

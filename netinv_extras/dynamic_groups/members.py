@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -16,10 +16,13 @@ from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.read import listing
 from netinv_core.read.lookups import any_of, max_terms, negated
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras import object_pages, saved_filters
 from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, DynamicGroup, Groups, groups_of
 from netinv_extras.dynamic_groups.terms import TOO_MANY, terms_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 HIDDEN = "The filter of a group that you may not view can no longer be applied."
 # SQL of set operations: combines the condition of the children so far (none or one) with those of the next children.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -31,11 +31,14 @@ from netinv_core.models.columns import (
 from netinv_core.read import filters
 from netinv_core.read.union import Union, kept_union
 from netinv_core.resource import Resource, reverse_fk
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.delete import in_use
 from netinv_extras import saved_filters
 from netinv_extras.content_types import has_pages, type_label
 from netinv_extras.dynamic_groups import terms
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 UNION, INTERSECTION, DIFFERENCE = "union", "intersection", "difference"
 OPERATORS = Choices.of((UNION, "Include (OR)"), (INTERSECTION, "Restrict (AND)"), (DIFFERENCE, "Exclude (NOT)"))

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.read.lookups import max_terms
-from netinv_core.types import UnitOfWork
 from netinv_extras import saved_filters
 
 if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
     from netinv_extras.dynamic_groups.models import Groups
 
 TOO_MANY = (

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from netinv_core.findings import OK, WARNING, Finding, folder
-from netinv_core.types import Registry
 from netinv_extras.checks import guard
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 
 def findings(registry: Registry) -> Iterable[Finding]:

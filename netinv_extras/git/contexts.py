@@ -9,14 +9,13 @@ from __future__ import annotations
 import functools
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, Registry
 from netinv_core.write import save
 from netinv_core.write.differing import differing
 from netinv_extras.config_contexts.merge import LOCAL
@@ -32,6 +31,10 @@ from netinv_extras.git.owned_objects import (
     reject_unknown_members,
 )
 from netinv_extras.git.sync import DELETED, UNCHANGED, UPDATED, Files, Sync
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 SCHEMA = "local_context_schema"
 ALREADY_SET = "{} has local context data already, and not from this repository"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from huey import crontab
 from sqlalchemy.engine import Engine
@@ -14,10 +14,13 @@ from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
 from netinv_core.tasks.queue import Task
-from netinv_core.types import Endpoint, Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.git import models
 from netinv_extras.git.sync import LABEL
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 
 def protocols(text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import dataclasses
 import datetime
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
@@ -39,7 +39,6 @@ from netinv_core.read import filters
 from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.tasks import queue as task_queue
-from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL
 from netinv_core.write.system_update import system_update
@@ -47,6 +46,13 @@ from netinv_extras.config_contexts.merge import LOCAL
 from netinv_extras.git.sync import LABEL, content_kinds
 from netinv_extras.secrets import SecretsGroup
 from netinv_outgoing.urls import split_url
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 SYNC = "sync_repositories"  # name of the worker's task
 OVERLAP = (

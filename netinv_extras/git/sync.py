@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import RequestError, error_text
-from netinv_core.types import Registry, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 LABEL = "extras.gitrepository"
 CREATED, UPDATED, DELETED, UNCHANGED = "created", "updated", "deleted", "unchanged"

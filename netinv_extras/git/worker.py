@@ -12,7 +12,7 @@ import datetime
 import logging
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -26,7 +26,6 @@ from netinv_core.errors import Denied
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.tasks.leases import RELEASED, Leases, free
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras import secrets
@@ -35,6 +34,9 @@ from netinv_extras.git.contents import Below
 from netinv_extras.git.models import GitRepository, GitSync
 from netinv_extras.git.sync import Sync, SyncReport, content_kinds
 from netinv_extras.secrets import Secret, SecretError, SecretsGroupAssociation
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 ATTEMPTS = 3  # of a transaction that fails with a deadlock or serialization error

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import answer_size
-from netinv_core.types import Registry
 from netinv_extras.graphql.types import BOOLEAN, DATE, DATE_TIME, FLOAT, INT, Member, ScalarMember
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 Size = tuple[int, int]  # objects, bytes
 NOTHING: Size = (0, answer_size.VALUE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from graphql import (
@@ -33,7 +33,6 @@ from netinv_core.errors import Denied, Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
 from netinv_core.read.plan import ReadPlan
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.graphql.answer_sizes import AnswerSizes
 from netinv_extras.graphql.arguments import WHOLE, FilterCounts, NestedSlice, parameters_of, slice_of
 from netinv_extras.graphql.schema import GraphqlSchema
@@ -45,6 +44,10 @@ from netinv_extras.graphql.types import (
     ScalarMember,
     column_field,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 KEY = column_field("id")
 Nodes = Sequence[FieldNode]

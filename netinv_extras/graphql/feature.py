@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuEntry, MenuSection
-from netinv_core.types import Registry
 from netinv_extras.graphql import views
 from netinv_extras.graphql.saved_queries import graphql_queries
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 feature = Feature(
     "graphql",

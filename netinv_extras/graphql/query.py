@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from graphql import (
@@ -31,12 +31,14 @@ from graphql.validation import VariablesInAllowedPositionRule
 
 from netinv_core import json_values
 from netinv_core.errors import RequestError
-from netinv_core.types import UnitOfWork
 from netinv_core.write import strict_bodies
 from netinv_extras.graphql.executor import Executor
 from netinv_extras.graphql.introspection import META_FIELDS, Introspection
 from netinv_extras.graphql.schema import GraphqlSchema, schema_of
 from netinv_extras.graphql.variables import LenientVariablesRule
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_TOKENS = 20_000
 MAX_SELECTIONS = 500  # validation of overlapping fields takes quadratic time

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Mapped
 
@@ -11,8 +11,14 @@ from netinv_core import fields
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import ColumnInfo, json_document, required_text, slug
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write import schema
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 EXAMPLE = "query { graphql_queries { name } }"
 

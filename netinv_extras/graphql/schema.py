@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from graphql import (
     GraphQLArgument,
@@ -29,10 +30,14 @@ from netinv_core.caches import BoundedCache
 from netinv_core.read import filters
 from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.plan import ReadPlan
-from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_extras.graphql import types as members
 from netinv_extras.graphql.arguments import ALIASES, SLICE_ARGUMENTS
 from netinv_extras.graphql.types import ForeignKeyMember, Member, Members, RelationMember, ScalarMember
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
 
 QUERY, ANY_OBJECT = "Query", "AnyObject"
 # Sizes of caches: tables of plans (of 40 KiB each), and bytes of answers to introspection queries.

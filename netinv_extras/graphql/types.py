@@ -12,19 +12,26 @@ import decimal
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.http.serialization import dumps
 from netinv_core.models.columns import column_info
 from netinv_core.read.relations import backward
-from netinv_core.types import Endpoint, Field, JoinedTable, Reader, ReadPlan, Registry, Relation, UnitOfWork
 from netinv_core.wrong_results import checked_in_json
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.relationships import models as relationship_models
 from netinv_extras.relationships.sides import relation_of, sides_of
 from netinv_extras.templates import computed_fields
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.read.relations import Relation
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 ANY, BIG_INTEGER, BOOLEAN, DATE, FLOAT, ID, INT, DATE_TIME, STRING = (
     "GenericScalar",

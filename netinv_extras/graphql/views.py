@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
@@ -11,7 +11,9 @@ from netinv_core.http import root_views
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
-from netinv_core.types import UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 DESCRIPTION = "API View for GraphQL to integrate properly with DRF authentication mechanism."
 _OBJECT = {"type": "object", "additionalProperties": True}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -15,9 +15,14 @@ from netinv_core.models.columns import column, image, integer, text
 from netinv_core.read import relations
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.storage.files import upload_name
-from netinv_core.types import Draft, Endpoint, Registry, UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.content_types import content_type_pair, referenced_objects, type_label
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 FOLDER = "image-attachments"
 # Picture of one pixel, for the example in the OpenAPI document.

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import Primary
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Endpoint, Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_extras import image_attachments
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 feature = Feature(
     "image_attachments",

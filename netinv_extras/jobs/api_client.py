@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import NotFound
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.types import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, save
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 Body = dict[str, Any]
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Denied, RequestError, error_text
-from netinv_core.types import UnitOfWork
 from netinv_extras.change_requests import entering, proposals
 from netinv_extras.change_requests.entering import BlockEffects
 from netinv_extras.change_requests.models import LABEL
 from netinv_extras.change_requests.proposals import Proposal
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAY_NOT_CHANGE = "Whoever asked for this job may not change the change request any more."
 NOT_INSTALLED = "Change requests are not installed any more."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped
@@ -19,7 +19,6 @@ from netinv_core.models.base import Organizational
 from netinv_core.models.columns import CASCADE, Ref, boolean, choice, column, foreign_key, integer, required_text
 from netinv_core.read import listing
 from netinv_core.resource import Resource, content_type_list
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.schema import REQUIRED
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import run_views
@@ -27,6 +26,10 @@ from netinv_extras.jobs.hooks import check_receiver
 from netinv_extras.jobs.models import Job
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.custom_links import BUTTONS
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 NO_OBJECT = "Related object not found using the provided ID: {}"
 

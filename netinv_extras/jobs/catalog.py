@@ -16,13 +16,12 @@ import types
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Registry, UnitOfWork
 from netinv_core.write.slugs import slugify
 from netinv_extras.git.models import GitRepository, job_modules
 from netinv_extras.jobs.api import Job, JobButtonReceiver, JobHookReceiver, is_registered
@@ -30,6 +29,10 @@ from netinv_extras.jobs.calls import POST_RUN, test_methods
 from netinv_extras.jobs.declarations import settings_of
 from netinv_extras.jobs.imports import import_error_text
 from netinv_extras.jobs.modules import JobSource, load
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 LOCAL, GIT, PLUGINS = "local", "git", "plugins"

@@ -13,7 +13,7 @@ import threading
 import traceback
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -27,7 +27,6 @@ from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http.versions import NEWEST
 from netinv_core.models.base import now, table_of
 from netinv_core.read import listing
-from netinv_core.types import Registry, UnitOfWork
 from netinv_extras.jobs import imports
 from netinv_extras.jobs import input as job_input
 from netinv_extras.jobs import models as job_models
@@ -41,6 +40,10 @@ from netinv_extras.jobs.models import class_of
 from netinv_extras.jobs.results import COMPLETED, ERRORED, FAILED, RUNNING, JobLogEntry, JobResult
 from netinv_extras.jobs.run_views import NOT_ENABLED, NOT_INSTALLED
 from netinv_extras.jobs.schedules import ScheduledJob
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 _result, _entry = table_of(JobResult), table_of(JobLogEntry)

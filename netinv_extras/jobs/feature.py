@@ -18,13 +18,17 @@ from netinv_core.http.metrics import Sample
 from netinv_core.presentation import MenuSection
 from netinv_core.tasks.queue import Task
 from netinv_core.tasks.retention import Retention
-from netinv_core.types import Change, Endpoint, Registry, UnitOfWork
 from netinv_core.write.dry_run import Effects
 from netinv_extras.git.sync import ContentKind
 from netinv_extras.jobs import buttons, catalog, git_source, hooks, models, results, schedules, stats
 
 if TYPE_CHECKING:
     import click
+
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 feature = Feature(
     "jobs",

@@ -17,10 +17,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import child_processes
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 IDLE_TIMEOUT = 600.0  # seconds without a request after which the server process ends
 CLOSE_TIMEOUT = 2.0  # seconds that the server process has to end by itself; it holds nothing that would be lost

@@ -8,12 +8,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras.git import files as git_files
 from netinv_extras.git.files import FileFault
@@ -22,6 +21,10 @@ from netinv_extras.git.sync import CREATED, DELETED, UNCHANGED, UPDATED, Content
 from netinv_extras.jobs import catalog
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs.modules import JobSource, compiled
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 NOT_ALLOWED = "The setting netinv.git_jobs does not allow code from repositories."
 PACKAGE = "__init__"  # ignored: the package itself has no code

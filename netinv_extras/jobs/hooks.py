@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -19,7 +19,6 @@ from netinv_core.read import filters
 from netinv_core.read.listing import rows_of
 from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import Resource, content_type_list
-from netinv_core.types import Change, Draft, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_core.write.dry_run import Effects
 from netinv_extras import change_conditions
@@ -29,6 +28,11 @@ from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs.api_client import JobUnitOfWork
 from netinv_extras.jobs.models import LABEL, Job
 from netinv_extras.webhooks.models import EVENTS, is_recorded
+
+if TYPE_CHECKING:
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 log = logging.getLogger(__name__)
 HOOK_LABEL = "extras.jobhook"

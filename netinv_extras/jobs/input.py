@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -14,12 +14,15 @@ from netinv_core.models.columns import SET_NULL, ForeignKeyInfo
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
 from netinv_core.storage.files import Upload
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
 from netinv_core.write.schema import storage_error
 from netinv_extras.jobs.api import Job, JobButtonReceiver
 from netinv_extras.jobs.variables import NO_CHOICE, FileVar, ObjectVar, Variable
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 HIDDEN = "It is about an object that does not exist any more, or that you may not view."
 UNKNOWN = "Job data contained an unknown property"

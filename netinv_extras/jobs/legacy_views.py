@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -15,7 +15,6 @@ from netinv_core.http.serialization import body_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs.calls import test_methods
@@ -23,6 +22,10 @@ from netinv_extras.jobs.catalog import JobClass, catalog
 from netinv_extras.jobs.models import Job, key_of
 from netinv_extras.jobs.results import JobResult
 from netinv_extras.jobs.run_views import REQUEST, represent, start
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PATH = "{source}/{module_name}/{job_class_name}"
 _CLASS = {"type": "object", "additionalProperties": True}

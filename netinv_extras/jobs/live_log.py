@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.db.driver import driver_of
-from netinv_core.types import Registry
 from netinv_extras.jobs import shared_values
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 MAX_ENTRIES = 200  # the last ones are kept
 

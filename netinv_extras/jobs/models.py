@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped
 
-from netinv_core import content_types, types
+from netinv_core import content_types
 from netinv_core.auth.account import Identity
 from netinv_core.auth.configuration_version import lock_configuration
 from netinv_core.changelog.change_set import Change
@@ -36,13 +36,16 @@ from netinv_core.read import filters
 from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.resource import Resource, VersionChange
-from netinv_core.types import Endpoint, Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.system_update import system_update
 from netinv_extras.git.models import GitRepository
 from netinv_extras.jobs import catalog
 from netinv_extras.jobs.catalog import DESCRIBED, JobClass, Key
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 LABEL = "extras.job"
 SOURCES = Choices.of(("local", "Local"), ("git", "Git repository"), ("plugins", "Plugins"))
@@ -112,7 +115,7 @@ class Job(Primary):
     task_queues_override: Mapped[bool] = boolean(False)
 
 
-def _as_classes(uow: types.UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> list[dict[str, Any]]:
+def _as_classes(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> list[dict[str, Any]]:
     """Returns jobs in the representation of API versions before 1.3."""
     from netinv_extras.jobs.legacy_views import as_classes
 
@@ -148,7 +151,7 @@ jobs = Resource(
 
 
 @jobs.prepare
-def apply_class_attributes(uow: types.UnitOfWork, drafts: Sequence[types.Draft]) -> None:
+def apply_class_attributes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Attributes without override have the values of the class; removing an override resets the value."""
     classes = catalog.catalog(uow)
     for draft in drafts:
@@ -165,7 +168,7 @@ def apply_class_attributes(uow: types.UnitOfWork, drafts: Sequence[types.Draft])
 
 
 @jobs.rule
-def queues_and_approval_are_valid(uow: types.UnitOfWork, drafts: Sequence[types.Draft]) -> None:
+def queues_and_approval_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Queues are names. A job with sensitive variables cannot require approval, as its input is stored unencrypted."""
     for draft in drafts:
         queues = draft["task_queues"]
@@ -180,7 +183,7 @@ def key_of(row: Mapping[str, Any]) -> Key:
     return row["source"], row["git_repository_id"], row["module_name"], row["job_class_name"]
 
 
-def class_of(uow: types.UnitOfWork, row: Mapping[str, Any]) -> JobClass | None:
+def class_of(uow: UnitOfWork, row: Mapping[str, Any]) -> JobClass | None:
     """Returns the class of a job from its row, or ``None`` if it is not installed."""
     return catalog.catalog(uow).get(key_of(row))
 
@@ -228,7 +231,7 @@ class _UniqueNames:
         return candidate
 
 
-def refresh(uow: types.UnitOfWork) -> Refreshed:
+def refresh(uow: UnitOfWork) -> Refreshed:
     """Synchronizes the jobs' rows with the installed classes, under the configuration lock.
 
     The row of a new class is not enabled. The row of a class that is no longer installed keeps its overrides.
@@ -282,7 +285,7 @@ def _new_row(job_class: JobClass, slug: str, values: Mapping[str, Any]) -> dict[
     }
 
 
-def _insert(uow: types.UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]]) -> None:
+def _insert(uow: UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]]) -> None:
     """Inserts the rows of new jobs with their change records."""
     drafts = []
     for row in rows:

@@ -7,7 +7,7 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -39,12 +39,15 @@ from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource, computed
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.retention import Retention, older_than
-from netinv_core.types import Registry, UnitOfWork
 from netinv_extras.change_requests.models import ChangeRequest
 from netinv_extras.content_types import content_type_parameter
 from netinv_extras.jobs.job_log import DEFAULT, FAILURE, INFO, SUCCESS, WARNING
 from netinv_extras.jobs.models import Job
 from netinv_extras.jobs.schedules import ScheduledJob
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 LABEL, JOBS = "extras.jobresult", "extras.job"

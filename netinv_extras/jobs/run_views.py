@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 from pyramid.request import Request
@@ -17,7 +17,6 @@ from netinv_core.http.views import key_of
 from netinv_core.models.columns import ColumnInfo
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import schema
 from netinv_extras.jobs import input as job_input
 from netinv_extras.jobs import results as job_results
@@ -27,6 +26,10 @@ from netinv_extras.jobs.crontab import Crontab
 from netinv_extras.jobs.declarations import settings_of
 from netinv_extras.jobs.models import DEFAULT_QUEUES, class_of
 from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 NOT_ENABLED = "This job is not enabled to be run."
 NOT_INSTALLED = "This job is not presently installed and cannot be run."

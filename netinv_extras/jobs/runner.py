@@ -11,18 +11,20 @@ import signal
 import threading
 import time
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.telemetry import log_context
-from netinv_core.types import Registry
 from netinv_extras.jobs import live_log, scheduler
 from netinv_extras.jobs.claims import ABANDONED, Claims
 from netinv_extras.jobs.forkserver import Channel, ForkServer
 from netinv_extras.jobs.results import RUN
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 POLL_INTERVAL = 1.0  # seconds between queries for pending jobs while one runs

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_core.db.engine import options_for
 from netinv_core.models.base import now, table_of
-from netinv_core.types import Registry
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs.models import Job
 from netinv_extras.jobs.results import JobResult
 from netinv_extras.jobs.schedules import ScheduledJob, following_run
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 _schedule, _job, _result = table_of(ScheduledJob), table_of(Job), table_of(JobResult)

@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -20,9 +20,14 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER, convert_flag, negated
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Endpoint, Field, Registry, UnitOfWork
 from netinv_extras.jobs.crontab import Crontab
 from netinv_extras.jobs.models import Job
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 LABEL = "extras.scheduledjob"
 IMMEDIATELY, FUTURE, CUSTOM = "immediately", "future", "custom"

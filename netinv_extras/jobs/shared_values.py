@@ -5,13 +5,15 @@ now. They may be lost at any time: nothing depends on them.
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from huey.constants import EmptyData
 
 from netinv_core.tasks.queue import queue_at
-from netinv_core.types import Registry
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 

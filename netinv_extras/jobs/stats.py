@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.http.metrics import Sample
 from netinv_core.models.base import now, table_of
-from netinv_core.types import UnitOfWork
 from netinv_extras.jobs.results import PENDING, RUNNING, JobResult
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 _result = table_of(JobResult)
 _counts = (

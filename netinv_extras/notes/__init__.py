@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped
@@ -20,10 +20,16 @@ from netinv_core.models.columns import SET_NULL, Ref, column, foreign_key, requi
 from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.resource import FieldFactory, Resource, generic_fk
-from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.slugs import slugify
 from netinv_extras.content_types import content_type_pair, referenced_objects, type_label
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 MAX_SLUG_LENGTH = 100
 MAX_SHOWN = 60  # characters of a name

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import Organizational
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Endpoint, FieldFactory, Registry
 from netinv_extras import notes
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
 
 feature = Feature(
     "notes",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -16,12 +16,15 @@ from netinv_core.errors import Conflict, Invalid, NotFound, RequestError
 from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import dry_run
 from netinv_extras.plans import document, ownership
 from netinv_extras.plans.differences import Entry, compared, planned_changes
 from netinv_extras.plans.execution import execute
 from netinv_extras.plans.models import APPLIED, CHANGE_SCHEMA, LABEL, document_of, plan_table
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 OUTDATED = "The inventory has changed since the plan was made: make a new one."
 UNREADABLE = "The document cannot be decrypted: netinv.secret is another one. Make a new plan."

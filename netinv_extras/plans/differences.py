@@ -11,16 +11,20 @@ import hashlib
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import CREATE
-from netinv_core.types import Change, Endpoint, UnitOfWork
 from netinv_extras.plans.document import PlannedObject
 from netinv_undo.differences import differences
 from netinv_undo.later_changes import changes_since_versions
+
+if TYPE_CHECKING:
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Entry = dict[str, Any]
 MAX_LISTED = 1000  # differences in an answer

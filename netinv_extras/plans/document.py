@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import sqlalchemy as sa
@@ -19,8 +19,11 @@ from netinv_core.fields import Reference, Status, ToMany, ToOne, generic_pairs
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
 from netinv_core.tabular.identification import natural_key
-from netinv_core.types import Endpoint, Registry
 from netinv_core.write.list_differences import is_difference
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 ABSENT, ID, OBJECTS, MATCH, WHOLE = "absent", "id", "objects", "match", "__all__"
 NO_MODEL = "There is no model {} whose objects can be planned."

@@ -9,19 +9,22 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Invalid
 from netinv_core.fields import generic_pairs
 from netinv_core.read import listing
 from netinv_core.tabular import identification
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save, trees
 from netinv_core.write.differing import differing
 from netinv_extras.plans.document import ID, WHOLE, DocumentErrors, PlannedObject
 from netinv_tabular import row_order
 from netinv_tabular.row_order import OrderedRow, RowOrder
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 NO_OBJECT = "There is no object with this id."
 Deletions = dict[Endpoint, list[uuid.UUID]]

@@ -10,11 +10,13 @@ from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
 from netinv_core.tasks.retention import Retention
-from netinv_core.types import Endpoint, Registry
 from netinv_extras.plans import models
 
 if TYPE_CHECKING:
     import click
+
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 feature = Feature(
     "plans",

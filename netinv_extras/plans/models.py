@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import sqlalchemy as sa
@@ -32,11 +32,17 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.tasks.retention import Retention, older_than
-from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_core.write import dry_run, schema
 from netinv_extras.plans import document, ownership
 from netinv_extras.plans.differences import PlannedChange, planned_changes
 from netinv_extras.plans.execution import execute
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 LABEL = "extras.plan"
 PENDING, APPLIED = "pending", "applied"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -12,8 +13,10 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, table_of
 from netinv_core.models.columns import column
-from netinv_core.types import UnitOfWork
 from netinv_extras.plans.execution import PlanOutcome
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 
 class OwnedObject(Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -19,7 +19,6 @@ from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
 from netinv_core.read import filters, listing
 from netinv_core.read.plans import named_objects
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Draft, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL
 from netinv_extras.content_types import referenced_objects, type_label
@@ -36,6 +35,11 @@ from netinv_extras.relationships.models import (
     may_relate,
     relationships,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 # Ends at which an object may have at most one association, by type of relationship.
 SINGLE_ENDS = {

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import Organizational
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Endpoint, FieldFactory, Filter, Registry, Rule, UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.relationships import associations, field, filters, models, required, validation
 from netinv_undo.net_changes import NetChange
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory, Rule
+    from netinv_core.uow import UnitOfWork
 
 feature = Feature(
     "relationships",

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
 
-from netinv_core import fields, types
+from netinv_core import fields
 from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.base import table_of
 from netinv_core.read.plans import named_objects
 from netinv_core.resource import FieldFactory
-from netinv_core.types import Endpoint, JoinedTable, ListDifference, Reader, ReadPlan, UnitOfWork
 from netinv_core.write import delete, list_differences, references, save
 from netinv_core.write.draft import Draft
 from netinv_core.write.slugs import natural_key
@@ -30,6 +29,12 @@ from netinv_extras.relationships.models import (
     matching,
 )
 from netinv_extras.relationships.sides import PEER, RelationshipSide, relation_of, sides_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.list_differences import ListDifference
 
 READ_ONLY_MEMBERS = frozenset({"id", "url", "name", "type"})
 _ASSOCIATIONS = "extras.relationshipassociation"
@@ -105,13 +110,13 @@ class SideObjects(fields.ToMany):
         assert relation.pairs is not None
         return relation.pairs()
 
-    def set_list(self, draft: types.Draft, items: list[Any]) -> None:
+    def set_list(self, draft: Draft, items: list[Any]) -> None:
         if len(items) > 1 and not self.side.many:
             draft.reject(NAME, too_many(self.side))
         else:
             draft.extra[NAME][self.side] = list(dict.fromkeys(items))
 
-    def reject(self, draft: types.Draft, errors: list[str]) -> None:
+    def reject(self, draft: Draft, errors: list[str]) -> None:
         draft.reject(NAME, *errors)
 
 
@@ -143,7 +148,7 @@ class Relationships(fields.Field):
         batch = plan.batch(lambda uow, rows: _represent(uow, label, [row[key] for row in rows]))
         return lambda row, page: page.batches[batch].get(row[key], {})
 
-    def accept(self, draft: types.Draft, value: Any) -> None:
+    def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
         if not isinstance(value, dict):
             raise colander.Invalid(None, unknown_relationship(value, self.endpoint))
@@ -166,7 +171,7 @@ class Relationships(fields.Field):
             if (key := str(entry["id"])) in slugs
         }
 
-    def differing(self, uow: UnitOfWork, drafts: Sequence[types.Draft]) -> set[Any]:
+    def differing(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> set[Any]:
         parsed = [Draft(draft.endpoint, draft.body, draft.before) for draft in drafts]
         for copy, draft in zip(parsed, drafts, strict=True):
             copy.extra[NAME] = draft.extra[NAME]
@@ -174,13 +179,13 @@ class Relationships(fields.Field):
         sides = {side for draft in parsed for side in draft.extra[NAME]}
         existing = association_ids(uow, sides, [draft.id for draft in parsed]) if sides else {}
 
-        def is_stored(draft: types.Draft) -> bool:
+        def is_stored(draft: Draft) -> bool:
             sent = draft.extra[NAME].items()
             return not draft.errors and all(set(ids) == {*existing.get((draft.id, side), ())} for side, ids in sent)
 
         return {draft.id for draft in parsed if not is_stored(draft)}
 
-    def store(self, uow: UnitOfWork, drafts: Sequence[types.Draft]) -> None:
+    def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         sent = {
             (draft.id, side): set(other_ids)
             for draft in drafts
@@ -191,7 +196,7 @@ class Relationships(fields.Field):
         required.check_after_write(uow, self.endpoint.label, drafts, association_ids)
 
     def _store(
-        self, uow: UnitOfWork, drafts: Sequence[types.Draft], sent: Mapping[tuple[Any, RelationshipSide], set[Any]]
+        self, uow: UnitOfWork, drafts: Sequence[Draft], sent: Mapping[tuple[Any, RelationshipSide], set[Any]]
     ) -> None:
         """Makes the associations of objects at sides those that were sent."""
         system = uow.as_system()
@@ -214,7 +219,7 @@ class Relationships(fields.Field):
         required.check_left_ends(uow, left)
 
 
-def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[types.Draft]) -> None:
+def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Parses the values that drafts have in ``extra``, and replaces them by the ids of objects by side."""
     if not drafts:
         return
@@ -232,7 +237,7 @@ def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[types.Draft]) 
 def _parse(
     endpoint: Endpoint,
     fields_by_side: Mapping[RelationshipSide, SideObjects],
-    draft: types.Draft,
+    draft: Draft,
     sent: Mapping[str, Any],
 ) -> None:
     """Validates the shape of the sent value and queues its objects for the batch resolution of references."""
@@ -252,7 +257,7 @@ def _parse(
                     _parse_side(draft, fields_by_side[sides[name]], value[name])
 
 
-def _parse_side(draft: types.Draft, field: SideObjects, value: Any) -> None:
+def _parse_side(draft: Draft, field: SideObjects, value: Any) -> None:
     """Adds the objects sent for a side, or the change of its list, to the references; rejects malformed ones."""
     side = field.side
     if not isinstance(value, dict) or "objects" not in value:
@@ -274,7 +279,7 @@ def _parse_side(draft: types.Draft, field: SideObjects, value: Any) -> None:
         draft.add_references(field, objects)
 
 
-def _differences_by_place(drafts: Sequence[types.Draft]) -> dict[tuple[Any, RelationshipSide], ListDifference]:
+def _differences_by_place(drafts: Sequence[Draft]) -> dict[tuple[Any, RelationshipSide], ListDifference]:
     """The sides that were sent as differences, by object and side.
 
     Only what they name is created or removed: associations may be changed from their other end meanwhile.
@@ -288,13 +293,13 @@ def _differences_by_place(drafts: Sequence[types.Draft]) -> dict[tuple[Any, Rela
 
 
 def _create_missing(
-    uow: UnitOfWork, drafts: Sequence[types.Draft], existing: AssociationIds, differences: Mapping[Any, ListDifference]
+    uow: UnitOfWork, drafts: Sequence[Draft], existing: AssociationIds, differences: Mapping[Any, ListDifference]
 ) -> None:
     """Creates the associations that drafts ask for and that do not exist. An error is reported on its draft.
 
     :raises Invalid: if an association breaks a database constraint
     """
-    bodies: dict[tuple[Any, Any, Any], tuple[types.Draft, dict[str, Any]]] = {}
+    bodies: dict[tuple[Any, Any, Any], tuple[Draft, dict[str, Any]]] = {}
     for draft in drafts:
         for side, other_ids in draft.extra.get(NAME, {}).items():
             difference = differences.get((draft.id, side))
@@ -315,7 +320,7 @@ def _create_missing(
                 draft.reject(NAME, *[error_text(messages) for messages in errors.values()])
 
 
-def _association_body(draft: types.Draft, side: RelationshipSide, source: Any, destination: Any) -> dict[str, Any]:
+def _association_body(draft: Draft, side: RelationshipSide, source: Any, destination: Any) -> dict[str, Any]:
     """Returns the body that creates an association of the draft's object."""
     return {
         "relationship": str(side.relationship_id),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.read.filters import Condition, Filter
 from netinv_core.read.name_lookup import NameQuery, ids_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.relationships.sides import RelationshipSide, relation_of, sides_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PREFIX = "cr_"
 

@@ -7,7 +7,7 @@ The ``relationships`` field of objects is in :mod:`netinv_extras.relationships.f
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -28,9 +28,13 @@ from netinv_core.models.columns import (
 )
 from netinv_core.read import filters
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_extras import saved_filters
 from netinv_extras.content_types import type_label
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 NAME = "relationships"
 ONE_TO_ONE, ONE_TO_MANY, MANY_TO_MANY = "one-to-one", "one-to-many", "many-to-many"

@@ -7,13 +7,12 @@ Whether an object is within the filter is known once its row is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import DELETE
 from netinv_core.models.base import table_of
-from netinv_core.types import Draft, UnitOfWork
 from netinv_core.write.referring_rules import names_of, refusal, sentence
 from netinv_extras.relationships.associations import RelationshipAssociation, relationship_associations
 from netinv_extras.relationships.models import DESTINATION, NAME, SOURCE, matching
@@ -21,6 +20,10 @@ from netinv_extras.relationships.sides import RelationshipSide, sides_of
 from netinv_undo.net_changes import NetChange
 from netinv_undo.obstacles import by_endpoint
 from netinv_undo.refusals import Refusals
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 RELATIONSHIP = "extras.relationship"
 

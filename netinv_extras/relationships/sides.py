@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
 from netinv_core.read import relations
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras.relationships.associations import RelationshipAssociation
 from netinv_extras.relationships.models import (
     DESTINATION,
@@ -22,6 +21,11 @@ from netinv_extras.relationships.models import (
     SYMMETRIC,
     Relationship,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 PEER = "peer"
 

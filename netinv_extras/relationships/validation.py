@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from netinv_core.types import Draft, Endpoint, Rule, UnitOfWork
 from netinv_extras.relationships import required
 from netinv_extras.relationships.field import association_ids, resolve
 from netinv_extras.relationships.models import NAME
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 def rule(endpoint: Endpoint) -> Rule:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped
@@ -30,9 +30,13 @@ from netinv_core.models.columns import (
 )
 from netinv_core.read import listing
 from netinv_core.resource import Resource, reverse_fk
-from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_extras import allowed_files
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 ACCESS_TYPES = Choices.of(
     *((name, name) for name in ("Generic", "Console", "gNMI", "HTTP(S)", "NETCONF", "REST", "RESTCONF", "SNMP", "SSH"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Engine
 
@@ -11,8 +12,10 @@ from netinv_core.app import Feature
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Registry
 from netinv_extras import allowed_files, secrets
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 feature = Feature(
     "secrets",

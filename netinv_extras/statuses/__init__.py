@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -18,10 +18,14 @@ from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
 from netinv_core.models.columns import PROTECT, color, column_info, foreign_key, required_text, slug, text
 from netinv_core.resource import Resource, content_type_list
-from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write.slugs import slugify
 from netinv_extras.content_types import used_types_stay
 from netinv_extras.standard_statuses import STANDARD
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 DEFAULT_COLOR = "9e9e9e"
 

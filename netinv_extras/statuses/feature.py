@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Engine
 
@@ -10,8 +11,11 @@ from netinv_core.app import Feature
 from netinv_core.findings import Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Registry, UnitOfWork
 from netinv_extras import statuses
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 feature = Feature(
     "statuses",

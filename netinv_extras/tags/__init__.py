@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields, types
+from netinv_core import fields
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Base, Organizational, Primary
@@ -19,9 +19,16 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import filters, relations
 from netinv_core.read.plan import ReadPlan, nested_fields
 from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
-from netinv_core.types import Draft, Endpoint, Field, JoinedTable, Reader, Registry, UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.content_types import used_types_stay
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, Reader
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 
 class Tag(Organizational):
@@ -127,7 +134,7 @@ class Tags(fields.ToMany):
     def pairs(self) -> Any:
         return pairs(self.endpoint)
 
-    def reader(self, plan: types.ReadPlan, place: JoinedTable) -> Reader:
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         tag, assigned = self.registry["extras.tag"], pairs(place.endpoint)
         inner = ReadPlan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
         nested = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)

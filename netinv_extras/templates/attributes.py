@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -16,10 +16,14 @@ from netinv_core.read import listing
 from netinv_core.read.filters import filter_finder
 from netinv_core.read.parameters import parse_parameters
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.templates.members import members_of
 from netinv_extras.templates.sandbox import RenderError
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 GENERAL = ("pk", "cf", "custom_field_data", "get_absolute_url")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -14,10 +14,14 @@ from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Customizable, Organizational, table_of
 from netinv_core.models.columns import Description, boolean, column, integer, required_text, slug, text
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.types import Endpoint, JoinedTable, Reader, ReadPlan, UnitOfWork
 from netinv_extras.content_types import content_type_parameter, type_label
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.objects import ObjectLoader
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.uow import UnitOfWork
 
 NAME = "computed_fields"
 FALLBACK = "Fallback value (if any) to be output for the field in the case of a template rendering error."

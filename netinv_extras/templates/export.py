@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.response import Response
@@ -19,12 +19,15 @@ from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.export_templates import ExportTemplate
 from netinv_extras.templates.objects import ObjectLoader
 from netinv_tabular import list_files
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PARAMETER = "export"
 MAX_FILE_LENGTH = 1 << 24  # characters

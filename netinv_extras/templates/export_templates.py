@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Mapped
 
@@ -17,7 +17,6 @@ from netinv_core.models.base import Organizational
 from netinv_core.models.columns import Description, column, required_text, text, unique_copy
 from netinv_core.presentation import Presentation, beside
 from netinv_core.resource import FieldFactory, Resource, generic_fk
-from netinv_core.types import Draft, Endpoint, Field, Registry, UnitOfWork
 from netinv_extras.config_contexts.schemas import may_own, schema_display_name
 from netinv_extras.content_types import (
     content_type_choice,
@@ -28,6 +27,13 @@ from netinv_extras.content_types import (
     type_label,
 )
 from netinv_extras.templates import sandbox
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 EXTENSION = re.compile(r"[\w.+~-]*")
 NOT_UNIQUE = "An ExportTemplate with this name and content type already exists."

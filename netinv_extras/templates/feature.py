@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import settings
 from netinv_core.app import Feature
@@ -11,9 +11,13 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.models.base import Customizable, Organizational
 from netinv_core.presentation import MenuSection
-from netinv_core.types import Endpoint, FieldFactory, Registry
 from netinv_extras.git.sync import ContentKind
 from netinv_extras.templates import computed_fields, custom_links, export, export_templates
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.resource import FieldFactory
 
 
 def memory(text: str) -> int:

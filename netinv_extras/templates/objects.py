@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -22,7 +22,6 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.templates.attributes import Loaded, names_of, nested_objects, properties_of, selected_by
 from netinv_extras.templates.members import Member, members_of
 from netinv_extras.templates.renderer.absent import nearest
@@ -43,6 +42,11 @@ from netinv_extras.templates.renderer.values import (
     encode,
 )
 from netinv_extras.templates.sandbox import RenderError
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 ALIASES = {"pk": "id", "cf": "custom_fields", "custom_field_data": "custom_fields", "absolute_url": "url"}
 DEEPEST = 20  # relations that a template may follow one after another

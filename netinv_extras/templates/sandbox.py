@@ -15,13 +15,18 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from netinv_core.caches import CacheCounts
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Draft, Registry, Rule, UnitOfWork
 from netinv_extras.templates import renderer_pool
 from netinv_extras.templates.renderer.values import ColumnValue, Unknown, encode
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.resource import Rule
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 log = logging.getLogger(__name__)
 RESULT_GRACE = 0.5  # seconds after the time limit in which the renderer has to report it itself

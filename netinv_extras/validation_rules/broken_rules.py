@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.validation_rules import judging
 from netinv_extras.validation_rules.conditions import select_flags
 from netinv_extras.validation_rules.judging import JudgedRule
 from netinv_extras.validation_rules.models import ValidationRule
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 Rules = Sequence[tuple[Endpoint, JudgedRule]]
 

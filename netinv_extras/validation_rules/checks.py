@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
@@ -11,9 +12,11 @@ from sqlalchemy.orm import Session
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.errors import Invalid, error_text
 from netinv_core.findings import OK, WARNING, Finding
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.validation_rules import judging
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 CHECK, REMEDY = "validation rules", "correct the filters of the rule, or delete it"
 

@@ -19,7 +19,10 @@ from netinv_core.read import filters, lookups, relations
 from netinv_extras import saved_filters
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, Filter, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 NOT_AN_OBJECT = 'An object of filters is required, such as {"name__isw": "core"}.'
 NO_EMPTY_VALUE = "Enter a value: this filter has none for objects without one."

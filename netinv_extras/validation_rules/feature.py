@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import Engine
 
@@ -13,9 +13,13 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.presentation import MenuSection
 from netinv_core.read.filters import Filter
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.validation_rules import judging, models, violations
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 feature = Feature(
     "validation_rules",

@@ -28,7 +28,9 @@ from netinv_extras.validation_rules import conditions
 from netinv_extras.validation_rules.models import CONDITIONS, NOT_A_COLUMN, REFUSE, ValidationRule, column_of
 
 if TYPE_CHECKING:
-    from netinv_core.types import Draft, Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 RULES = "validation rules"
 MOST_CHARACTERS = 200  # of a condition in a message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Mapped
 
@@ -13,9 +13,13 @@ from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import max_terms
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_extras.content_types import has_pages, type_label
 from netinv_extras.validation_rules import conditions
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 LABEL = "extras.validationrule"
 REFUSE, WARN = "refuse", "warn"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Source, content_type
 from netinv_core.read import lookups
-from netinv_core.types import Endpoint, Registry
 from netinv_extras.validation_rules.models import LABEL
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 APP = "nautobot_data_validation_engine"
 PATTERN, BOUNDS, REQUIRED, UNIQUE = (

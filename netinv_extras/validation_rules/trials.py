@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -20,7 +20,6 @@ from netinv_core.http.query_parameters import query
 from netinv_core.http.serialization import single_value
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.schema import REQUIRED
 from netinv_extras.validation_rules import conditions, judging
@@ -28,6 +27,10 @@ from netinv_extras.validation_rules.conditions import FIELDS
 from netinv_extras.validation_rules.models import CONDITIONS
 from netinv_extras.validation_rules.violations import row_of
 from netinv_undo.differences import differences
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 OBJECT, UNIQUE = "object", "unique_together"
 MOST_CHANGES = 50  # that are looked through for the one since which a rule is broken

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -16,11 +16,14 @@ from netinv_core.read import listing
 from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import any_of
 from netinv_core.read.name_lookup import invalid_choice
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras import object_pages
 from netinv_extras.validation_rules import judging
 from netinv_extras.validation_rules.conditions import VIOLATES
 from netinv_extras.validation_rules.models import NOT_INSTALLED, ValidationRule
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 HELP = "Objects that break one of these validation rules, by name or id."
 OBJECT = {"type": "object", "description": "An object of the rule's content type."}

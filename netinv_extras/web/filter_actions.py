@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX
 from netinv_core.read.filters import find_filter
-from netinv_core.types import Endpoint
 from netinv_extras.content_types import has_pages
 from netinv_extras.web import filter_control
 from netinv_web.extensions import Action
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.lists.selection import QUERY
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 
 @dataclasses.dataclass(frozen=True)

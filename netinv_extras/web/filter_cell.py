@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from netinv_core.read.filter_words import condition_words
-from netinv_core.types import Field, JoinedTable, ReadPlan
 from netinv_web.cells import EMPTY, CellReader
 from netinv_web.markup import text_markup
+
+if TYPE_CHECKING:
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, ReadPlan
 
 _CHIP = Markup('<span class="chip"><span>{} <span class="muted">{}</span>{}</span></span>')
 

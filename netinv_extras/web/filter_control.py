@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
-from netinv_core.types import Field
 from netinv_extras.saved_filters import value_text
 from netinv_web.forms.control_values import parse_json, pretty_json
 from netinv_web.forms.controls import Control
 from netinv_web.lists import filter_text
+
+if TYPE_CHECKING:
+    from netinv_core.fields import Field
 
 
 def control(field: Field, label: str, help: str, *, owns_errors: bool = False) -> Control:

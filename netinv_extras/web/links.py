@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.jobs.buttons import JobButton, job_button_types
 from netinv_extras.templates import sandbox
@@ -22,6 +21,10 @@ from netinv_extras.templates.web import exports
 from netinv_outgoing.urls import is_link, is_link_or_path
 from netinv_web.extensions import Panel
 from netinv_web.menu import may
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_extras:web/templates/links.jinja2"
 JOB, BUTTON, LINK = "extras.job", "extras.jobbutton", "extras.customlink"

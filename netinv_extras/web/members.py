@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 FACT_GROUPS = "netinv_extras:web/templates/fact_groups.jinja2"
 

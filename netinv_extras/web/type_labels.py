@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.labels import title_of_type
-from netinv_core.types import Endpoint, Field, ReadPlan, UnitOfWork
 from netinv_extras.content_types import TypeLabel
 from netinv_web.cells import EMPTY, CellFactory, CellReader
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey, type_choices
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import ReadPlan
+    from netinv_core.uow import UnitOfWork
 
 
 def _type_label(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:

@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import sqlalchemy as sa
@@ -21,7 +21,6 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.environment import Environment
 from netinv_core.models.base import now, table_of
 from netinv_core.models.types import utc
-from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks import deliveries
 from netinv_extras.webhooks import replay as replaying
 from netinv_extras.webhooks.deliveries import FAILED, STATES, WebhookAttempt, WebhookDelivery
@@ -29,6 +28,9 @@ from netinv_extras.webhooks.listener import visible
 from netinv_extras.webhooks.models import Webhook
 from netinv_extras.webhooks.replay import ReplaySpan
 from netinv_extras.webhooks.stats import queue_stats
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _delivery, _attempt, _webhook = table_of(WebhookDelivery), table_of(WebhookAttempt), table_of(Webhook)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -17,11 +17,14 @@ from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Invalid, RequestError, error_text
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.change_conditions import AFTER, BEFORE, NAME, STATES, ChangeCondition, JudgedChange, compiled
 from netinv_extras.validation_rules.conditions import select_flags
 from netinv_undo import reverting
 from netinv_undo.net_changes import NetChange
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MOST_RECORDS = 100  # of an object, from the change on, that are undone
 HOLDS, HOLDS_NOT = "holds", "does not hold"

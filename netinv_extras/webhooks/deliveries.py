@@ -9,7 +9,7 @@ import datetime
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -31,9 +31,12 @@ from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource, batch_loaded
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.retention import Retention, older_than
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import content_type_pair
 from netinv_extras.webhooks.models import DELIVER, Webhook
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 LABEL = "extras.webhookdelivery"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -19,11 +19,14 @@ from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.types import Change, UnitOfWork
 from netinv_core.write.dry_run import Effects
 from netinv_extras.change_judging import ChangeJudge
 from netinv_extras.webhooks.deliveries import QUEUED, WebhookDelivery
 from netinv_extras.webhooks.models import DELIVER, EVENTS, Webhook, webhook_types
+
+if TYPE_CHECKING:
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.uow import UnitOfWork
 
 Subscribed = Mapping[tuple[str, str], int]  # number of enabled webhooks by label and action
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from pyramid.request import Request
@@ -13,9 +13,12 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 from netinv_core.errors import Invalid
 from netinv_core.http.serialization import query_of, single_value
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Registry
 from netinv_extras.webhooks.payload import EVENTS, VERSION
 from netinv_openapi import documents, json_schemas
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 PATH = "/api/docs/webhooks.json"
 MODEL = "model"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -26,13 +26,17 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.tasks import queue as task_queue
-from netinv_core.types import Draft, Registry, UnitOfWork
 from netinv_core.write.draft import ALL
 from netinv_extras import allowed_files, change_conditions
 from netinv_extras.content_types import name_of
 from netinv_extras.templates import sandbox
 from netinv_extras.webhooks import headers as webhook_headers
 from netinv_outgoing.urls import split_url
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 DELIVER = "deliver"  # name of the worker's task that sends queued deliveries
 METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import datetime
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth.account import Identity
 from netinv_core.db.engine import session_factory
 from netinv_core.errors import RequestError
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
 LABEL = "extras.webhook"

@@ -15,7 +15,7 @@ import hmac
 import importlib.metadata
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote
 
 from netinv_core import fields as kinds
@@ -25,13 +25,17 @@ from netinv_core.changelog.masking import SHORTEST, credential_name
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.http import versions
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras import allowed_files
 from netinv_extras.custom_fields.field import CustomFields
 from netinv_extras.templates.sandbox import RenderError, RendererUnavailable, Rendering, limits_of, render
 from netinv_extras.webhooks import headers as webhook_headers
 from netinv_extras.webhooks.models import CA_FOLDERS
 from netinv_outgoing.urls import split_url
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 Row = Mapping[str, Any]
 Renderings = Mapping[str, Callable[[Any], Any]]  # functions of a member's value, by its name

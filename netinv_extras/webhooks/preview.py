@@ -6,7 +6,7 @@ import dataclasses
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -16,9 +16,11 @@ from netinv_core.changelog.models import CREATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks import payload
 from netinv_extras.webhooks.models import EVENTS, mask_url, webhook_types
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 Row = Mapping[str, Any]
 CHANGE_LABEL = "extras.objectchange"

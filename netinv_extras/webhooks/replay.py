@@ -6,16 +6,18 @@ import dataclasses
 import datetime
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
-from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks import enqueue
 from netinv_extras.webhooks.models import DELIVER, Webhook
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 BATCH_SIZE = 500  # changes in one transaction
 _change, _webhook = table_of(ObjectChange), table_of(Webhook)

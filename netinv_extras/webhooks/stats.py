@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.http.metrics import Sample
 from netinv_core.models.base import now, table_of
-from netinv_core.types import UnitOfWork
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, STATES, WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 _delivery, _webhook = table_of(WebhookDelivery), table_of(Webhook)
 _columns = (_delivery.c.state, sa.func.count(_delivery.c.id), sa.func.min(_delivery.c.time))

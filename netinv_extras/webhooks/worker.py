@@ -26,7 +26,6 @@ from netinv_core.models.base import now
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.telemetry import log_context
 from netinv_core.telemetry.tracing import tracing_of
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import change_records, outbox, pausing, payload
 from netinv_extras.webhooks.claims import SUSPECT
@@ -36,6 +35,7 @@ from netinv_extras.webhooks.outbox import AttemptOutcome, ClaimedDelivery, Outbo
 from netinv_extras.webhooks.receivers import Receiver, SendingJob
 
 if TYPE_CHECKING:
+    from netinv_core.registry import Registry
     from netinv_core.telemetry.otel import Tracing
 
 log = logging.getLogger(__name__)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
 from netinv_extras.statuses import Status
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.free_space import usable
@@ -20,6 +19,9 @@ from netinv_ipam.networks import address_text, packed, parse
 from netinv_ipam.prefixes import USUAL_STATUS
 from netinv_ipam.taken_space import ADDRESSES, Row, children, space_of
 from netinv_ipam.web.prefix_map import MOST_CELLS, Area, MapDrawing, rectangle, size_of
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 SHORTEST = 24  # prefix length of IPv4
 MAX_READ = 4 * MOST_CELLS  # addresses: several may have one host

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from pyramid.request import Request
@@ -17,13 +17,17 @@ from netinv_core.labels import capitalized, label_of
 from netinv_core.presentation import NAME_WITHIN
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, VM_INTERFACE
 from netinv_web.cells import EMPTY, CellReader, cell, link, text_markup
 from netinv_web.extensions import Action, Panel
 from netinv_web.lists.columns import ListColumn
 from netinv_web.menu import may
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 ADDRESS, SITE = "ipam.ipaddress", "dcim.site"
 COLUMN, ASSIGNED = "assigned_site", "assigned_object"

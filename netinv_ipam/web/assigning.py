@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -16,7 +16,6 @@ from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.read.plans import custom_plan, plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, VM_INTERFACE, IPAddress
 from netinv_ipam.free_space import free_addresses
@@ -32,6 +31,10 @@ from netinv_web.menu import may
 from netinv_web.objects import details
 from netinv_web.pages import form_of, page, see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 ADDRESS, PREFIX, VRF = "ipam.ipaddress", "ipam.prefix", "ipam.vrf"
 PANEL = "netinv_ipam:web/templates/addresses.jinja2"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
@@ -13,7 +13,6 @@ from pyramid.response import Response
 from netinv_core.errors import Invalid, RequestError, error_text
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_ipam import allocation
 from netinv_ipam.free_space import Block, free_addresses, free_blocks, last_free_address, network_text
 from netinv_ipam.networks import BITS
@@ -26,6 +25,10 @@ from netinv_web.following import form_of_object
 from netinv_web.menu import may
 from netinv_web.pages import query_text, see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PREFIX, ADDRESS = "ipam.prefix", "ipam.ipaddress"
 FREE_PANEL = "netinv_ipam:web/templates/free_space.jinja2"

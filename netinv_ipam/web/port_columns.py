@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 from markupsafe import Markup, escape
@@ -14,7 +14,6 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.http.mount import url_of
 from netinv_core.models.base import table_of
 from netinv_core.read.plan import Row
-from netinv_core.types import Endpoint, JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_ipam.addresses import ASSIGNABLE, IPAddress
 from netinv_ipam.vlans import VLAN
 from netinv_ipam.vrfs import VRF
@@ -22,6 +21,11 @@ from netinv_web.cells import CellReader
 from netinv_web.lists.columns import ListColumn
 from netinv_web.markup import EMPTY, link, without_controls
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 ADDRESS, VLAN_LABEL, VRF_LABEL = "ipam.ipaddress", "ipam.vlan", "ipam.vrf"
 MAX_SHOWN = 3  # addresses in a cell

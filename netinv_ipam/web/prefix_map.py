@@ -9,13 +9,12 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_dcim.rack_views.svg_text import readable_on
 from netinv_extras.statuses import Status
 from netinv_ipam import utilization
@@ -26,6 +25,10 @@ from netinv_ipam.roles import Role
 from netinv_ipam.taken_space import NETWORKS, child_filters, children
 from netinv_ipam.web.tree import offered
 from netinv_tenancy.tenants import Tenant
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 COLUMNS, MOST_CELLS = 16, 256
 WIDTH, HEIGHT = 40, 28  # pixels of a cell

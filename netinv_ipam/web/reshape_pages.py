@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid, NotFound, RequestError
 from netinv_core.http.views import key_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.dry_run import dry_run
 from netinv_ipam import merging, moving, splitting
 from netinv_ipam.prefix_locks import locked
@@ -26,6 +25,10 @@ from netinv_web.forms.deletion import trial
 from netinv_web.objects import details
 from netinv_web.pages import form_of, page, query_text, see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_ipam:web/templates/reshape.jinja2"
 MAX_TRIED = 1000  # objects that the page writes in a dry run

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
@@ -19,7 +19,6 @@ from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_ipam.free_space import Block, blocks, gaps, network_text
 from netinv_ipam.hierarchy import Owner, owners_by_keys, visible_prefixes
 from netinv_ipam.levels import FirstChildren, first_children
@@ -31,6 +30,11 @@ from netinv_web import static_files
 from netinv_web.cells import cell
 from netinv_web.menu import may
 from netinv_web.pages import query_text
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 PATH = "/ipam/prefixes/tree/"
 TEMPLATE = "netinv_ipam:web/templates/prefix_tree.jinja2"

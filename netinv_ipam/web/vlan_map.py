@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
@@ -17,13 +17,16 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_ipam.utilization import VLAN_IDS
 from netinv_ipam.vlans import VLAN
 from netinv_web import static_files
 from netinv_web.extensions import Panel
 from netinv_web.markup import without_controls
 from netinv_web.menu import may
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 VLAN_LABEL, GROUP = "ipam.vlan", "ipam.vlangroup"
 TEMPLATE = "netinv_ipam:web/templates/vlan_map.jinja2"

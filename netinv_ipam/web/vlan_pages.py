@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -12,7 +12,6 @@ from pyramid.response import Response
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint
 from netinv_ipam.addresses import ASSIGNABLE, INTERFACE
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.vlans import VLAN, carries
@@ -21,6 +20,9 @@ from netinv_web import notices
 from netinv_web.extensions import Action, ListTab
 from netinv_web.pages import see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 VLAN_LABEL, GROUP, PREFIX = "ipam.vlan", "ipam.vlangroup", "ipam.prefix"
 MEMBERS = {INTERFACE: ("interfaces", "Interfaces"), ASSIGNABLE[1]: ("vm-interfaces", "VM interfaces")}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.fields import NONE, ContentTypeList, ListValue, Reference, ToMany
-from netinv_core.types import Endpoint, Field
 from netinv_core.write.trees import is_tree
 from netinv_testing.cases import Case, check, writable
 from netinv_testing.samples import agree, same
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
 
 VOLATILE = ("last_updated",)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -14,9 +14,11 @@ from netinv_core.errors import Denied, error_text
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.models.base import table_of
 from netinv_core.resource import WRITES
-from netinv_core.types import UnitOfWork
 from netinv_core.write import delete, offered, save, upsert
 from netinv_testing.cases import Case, check
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 UNDONE_BY = {"add": DELETE, "change": UPDATE, "delete": CREATE}  # the action whose undo takes a permission
 

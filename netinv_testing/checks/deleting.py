@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.models.columns import CASCADE, PROTECT, SET_NULL, column_info
-from netinv_core.types import Endpoint, Registry
 from netinv_testing.cases import Case, check, writable
 from netinv_testing.samples import NoSample, as_written
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 
 @check(writable)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.read.derived_filters import labels_of_types
-from netinv_core.types import Endpoint, Filter
 from netinv_testing.cases import Case, check
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
 
 JUNK = (
     *("zz", "null", "-1", "0", "1", "true", "99999999999999999999", "00000000-0000-4000-8000-000000000000"),

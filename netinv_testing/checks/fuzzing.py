@@ -9,15 +9,17 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from netinv_core.http.actions import actions_of
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
-from netinv_core.types import Endpoint
 from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_testing.cases import Case, check
 from netinv_testing.client import NOTHING
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEXTS = tuple(value for value in VALUES if isinstance(value, str) and len(value) < 3000)
 ANY = range(1000)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
-from netinv_core.types import Endpoint
 from netinv_testing.cases import Case, check
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 SOME = 6
 

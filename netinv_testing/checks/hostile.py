@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from netinv_core import fields
-from netinv_core.types import Endpoint
 from netinv_testing.cases import Case, check
 from netinv_testing.hangs import no_hang
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 MEGABYTE = 1_000_000
 MOST = 150  # requests for a resource, drawn by the seed

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.models.types import Packed, Timestamp
-from netinv_core.types import Filter
 from netinv_testing.cases import Case, check
+
+if TYPE_CHECKING:
+    from netinv_core.read.filters import Filter
 
 # For each kind, notations of one value, which find the same, and values that are refused.
 NOTATIONS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.http.methods import PERMISSIONS
-from netinv_core.types import Endpoint
 from netinv_testing.cases import Case, check, writable
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
 DENIED = {"detail": "You do not have permission to perform this action."}

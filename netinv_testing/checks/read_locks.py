@@ -5,19 +5,22 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
 
 from netinv_core.fields import ToMany
-from netinv_core.types import Endpoint, Field
 from netinv_core.write import read_locks
 from netinv_core.write.read_locks import ReadPath
 from netinv_core.write.trees import is_tree
 from netinv_testing.cases import Case, check
 from netinv_testing.client import Service
 from netinv_testing.lock_waits import is_locked
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
 
 MOMENTS = ("commit", "rollback")
 

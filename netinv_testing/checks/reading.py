@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
@@ -14,8 +15,11 @@ from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.versions import SUPPORTED
 from netinv_core.models.columns import column_info
 from netinv_core.read.records import nested_fields
-from netinv_core.types import Endpoint, Field
 from netinv_testing.cases import Case, check
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
 
 
 @check(reads=True)

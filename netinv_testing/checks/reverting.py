@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint
 from netinv_testing.cases import Case, check
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 
 def _recorded(endpoint: Endpoint) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netinv_core.types import Endpoint
 from netinv_dcim.web.ports.actions import DISABLE, ENABLE, add_pages
 from netinv_web.extensions import Action
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 
 def actions_of(endpoint: Endpoint) -> list[Action]:

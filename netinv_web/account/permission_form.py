@@ -9,16 +9,21 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core.auth.models import ObjectPermission
 from netinv_core.labels import label_of
 from netinv_core.read.lookups import LOOKUPS
-from netinv_core.types import Endpoint, Field, Registry, UnitOfWork
 from netinv_web.forms.control_values import parse_json, pretty_json
 from netinv_web.forms.controls import Control, ControlFactory, Members
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 ACTIONS = (("view", "View"), ("add", "Add"), ("change", "Change"), ("delete", "Delete"))
 SEPARATOR = "\x1f"  # between the parts of a row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -13,7 +13,6 @@ from netinv_core.auth import permissions
 from netinv_core.errors import Denied, Invalid
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_web import notices
 from netinv_web.account import forms
@@ -21,6 +20,10 @@ from netinv_web.forms.controls import Control
 from netinv_web.markup import text_markup
 from netinv_web.menu import may
 from netinv_web.pages import page, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 LIST = "netinv_web:templates/account/tokens.jinja2"
 NEW_KEY = "netinv_web:templates/account/token_key.jinja2"

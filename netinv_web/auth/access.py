@@ -23,7 +23,8 @@ from netinv_core.models.base import table_of
 from netinv_core.read import relations
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 _permission, _group = table_of(ObjectPermission), table_of(Group)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -11,11 +11,13 @@ from pyramid.response import Response
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.auth.audit import audit
 from netinv_core.auth.providers import ExternalUser, IdentityProvider, providers_of
-from netinv_core.types import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_signin import external_users
 from netinv_web.auth import sessions
 from netinv_web.pages import local_path, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 
 def sign_in(request: Request, user: ExternalUser, following: str, data: Mapping[str, Any]) -> Response:

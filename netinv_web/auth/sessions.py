@@ -13,7 +13,7 @@ import json
 import secrets
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -34,7 +34,11 @@ from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import Ref, column
 from netinv_core.models.types import LongText
 from netinv_core.tasks.retention import Retention
-from netinv_core.types import Draft, Registry, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 USE_INTERVAL = datetime.timedelta(minutes=5)  # the time of the last request is stored at most this often
 CROSS_SITE = "This request was sent by another site. Open netinv itself, and repeat what you did there."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -15,12 +15,15 @@ from netinv_core.errors import Denied, NotFound
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_outgoing.urls import path_of
 from netinv_web.auth import access
 from netinv_web.extensions import Tab
 from netinv_web.pages import query_text
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 ACTIONS = ("view", "add", "change", "delete")
 NO_OBJECT = "There is no such object, or you may not view it. Paste the address of its page."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -12,7 +12,6 @@ from pyramid.response import Response
 from netinv_core.errors import Invalid, RequestError
 from netinv_core.http.serialization import dumps
 from netinv_core.labels import plural_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_web import runs
 from netinv_web.background import Arguments, BackgroundTask, Progress, background_of
@@ -21,6 +20,10 @@ from netinv_web.forms.control_values import is_upload
 from netinv_web.forms.form import readable
 from netinv_web.paths import page_path
 from netinv_web.runs import Words
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_ERRORS = 100  # objects of which the errors are told
 

@@ -6,14 +6,13 @@ A selection comes from the list (:mod:`netinv_web.bulk.selection`). Each step po
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Conflict, Invalid, RequestError
 from netinv_core.labels import plural_of, title_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_core.write.dry_run import dry_run
 from netinv_web import notices
@@ -25,6 +24,10 @@ from netinv_web.forms.deletion import MAX_NAMES, DeletionConsequences, consequen
 from netinv_web.forms.form import readable
 from netinv_web.pages import page, see_other
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 EDIT = "netinv_web:templates/bulk_edit.jinja2"
 CHANGES = "netinv_web:templates/bulk_changes.jinja2"

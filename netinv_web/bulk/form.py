@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core.errors import Invalid
 from netinv_core.fields import Image, errors_of
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_core.write.list_differences import ADD, REMOVE
 from netinv_web.bulk.selection import Members
 from netinv_web.forms import form as forms
@@ -20,6 +19,11 @@ from netinv_web.forms import pickers
 from netinv_web.forms.cloning import identifying
 from netinv_web.forms.control_values import ABSENT, put, value_of
 from netinv_web.forms.controls import Control
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 MODE = "_mode_"  # prefix of the members that say what to do with a control
 KEEP, SET, CLEAR, REPLACE = "", "set", "clear", "replace"

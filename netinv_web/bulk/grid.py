@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -21,7 +21,6 @@ from netinv_core.read import listing
 from netinv_core.read.listing import Slice
 from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import join_items
-from netinv_core.types import Endpoint
 from netinv_core.write import trees
 from netinv_web.bulk.editing import CONFLICT, INVALID, carried_out, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates
@@ -38,6 +37,9 @@ from netinv_web.lists.list_query import query_of
 from netinv_web.lists.listing import matches_of, page_of
 from netinv_web.pages import page
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEMPLATE = "netinv_web:templates/grid.jinja2"
 MAX_ROWS = 100

@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid, RequestError
 from netinv_core.labels import label_of_name, label_with_unit
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import text_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import Preview, dry_run
 from netinv_core.write.item_results import FAILED, UPDATED, ItemResult, write_each
@@ -23,6 +22,10 @@ from netinv_web.forms.deletion import Affected, DeniedChanges, by_model, denied_
 from netinv_web.forms.form import readable
 from netinv_web.lists.columns import NEVER
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_PREVIEWED = 2000  # objects that a preview changes: it takes a second
 MAX_LINES = 1000  # objects that a preview lists

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -11,7 +11,6 @@ from netinv_core import patterns
 from netinv_core.errors import NotFound
 from netinv_core.fields import Choice, Value
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_web.bulk.editing import INVALID, carried_out, named_objects, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates
 from netinv_web.bulk.selection import APPLY, PREVIEW, Members, Selection, members_of, selected, step_of
@@ -19,6 +18,11 @@ from netinv_web.forms.controls import Control
 from netinv_web.forms.form import last_text
 from netinv_web.pages import page
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 RENAME = "netinv_web:templates/bulk_rename.jinja2"
 NAME = "name"  # field

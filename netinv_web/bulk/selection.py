@@ -9,18 +9,20 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.http import bodies, multipart
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.types import Endpoint
 from netinv_web.forms.form import last_text
 from netinv_web.lists.list_query import BACK, ListQuery, query_of
 from netinv_web.pages import local_path, query_text
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 ROW, ALL = "pk", "_all"  # members of a list's form: the id of a selected row, and "all that match"
 KEYS, DIGEST, STEP = "_keys", "_digest", "_step"  # members of the further steps

@@ -9,16 +9,19 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.errors import BadRequest
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_tabular import headers
 from netinv_web import frame, preferences
 from netinv_web.bulk.selection import Members
 from netinv_web.forms.form import last_text
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PREFIX = "_column_"  # members of the form: the field of the column at a place
 IGNORED = "-"  # value of a column that is not imported

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import RequestError
 from netinv_core.storage.files import Upload
-from netinv_core.types import Endpoint
 from netinv_core.write.dry_run import dry_run
 from netinv_web.bulk.editing import INVALID
 from netinv_web.bulk.selection import APPLY, DIGEST, STEP, Members
@@ -22,6 +22,9 @@ from netinv_web.file_imports import FileImport, FilesResult
 from netinv_web.forms.form import last_text, readable
 from netinv_web.pages import page
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEMPLATE = "netinv_web:templates/import_files.jinja2"
 MAX_SHOWN = 1000  # files of a result

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.tabular import rows
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save, trees
 from netinv_core.write.dry_run import dry_run
 from netinv_web.bulk.preview import Errors, ShownDifference, attempt, differences_of, messages_of
@@ -18,6 +17,10 @@ from netinv_web.forms.deletion import Affected, DeniedChanges, by_model, denied_
 from netinv_web.forms.form import readable
 from netinv_web.lists.columns import NEVER
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 CREATED, UPDATED, UNCHANGED, FAULTY = "created", "updated", "unchanged", "error"
 MAX_SHOWN_ROWS = 500

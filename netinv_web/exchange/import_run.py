@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -15,7 +15,6 @@ from pyramid.response import Response
 from netinv_core.errors import Invalid, RequestError
 from netinv_core.labels import plural_of
 from netinv_core.storage.files import Upload
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web import runs
 from netinv_web.background import Arguments, BackgroundTask, Progress, background_of
 from netinv_web.bulk.preview import errors_by_key, messages_of
@@ -27,6 +26,10 @@ from netinv_web.exchange.import_table import ImportTable
 from netinv_web.forms.form import readable
 from netinv_web.paths import page_path
 from netinv_web.runs import Words
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_ERRORS = 100  # rows of which the errors are told
 HIDDEN_ROWS = "{:,} more rows have errors."

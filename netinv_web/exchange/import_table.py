@@ -7,17 +7,20 @@ from __future__ import annotations
 import codecs
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import BadRequest
 from netinv_core.http import bodies
 from netinv_core.tabular import cells, identification, rows
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_tabular import columns, delimited, encodings, generic_references, row_order, workbooks, yaml_documents
 from netinv_tabular.named_references import NamedReferences
 from netinv_tabular.row_order import OrderedRow, RowOrder
 from netinv_web.exchange.column_mapping import Stated
 from netinv_web.lists.columns import presentation_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 CSV, TSV, XLSX, JSON, YAML = "csv", "tsv", "xlsx", "json", "yaml"
 FORMATS = ((CSV, "CSV"), (TSV, "TSV"), (XLSX, "Excel (.xlsx)"), (JSON, "JSON"), (YAML, "YAML"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -15,7 +16,6 @@ from netinv_core.http.media import SEALED
 from netinv_core.labels import label_with_unit
 from netinv_core.tabular import identification
 from netinv_core.tabular.rows import ID
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_core.write import references
 from netinv_tabular import delimited, encodings, headers, workbooks
 from netinv_tabular.list_files import file_name
@@ -32,6 +32,11 @@ from netinv_web.forms.form import last_text, readable, writable_fields
 from netinv_web.menu import may
 from netinv_web.pages import page, see_other
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_web:templates/import.jinja2"
 FORMAT, ENCODING, MATCH = "format", "encoding", "match"  # members of the form, with those of the rows and files

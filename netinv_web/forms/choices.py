@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core import types
 from netinv_core.errors import Invalid
 from netinv_core.http.serialization import dumps
 from netinv_core.presentation import NAME_IN_CONTEXT
@@ -21,8 +20,12 @@ from netinv_core.read import listing, words
 from netinv_core.read.listing import Parameters, Slice
 from netinv_core.read.plan import ReadPlan, Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, JoinedTable, RowSet, UnitOfWork
 from netinv_web.pages import query_text
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, RowSet
+    from netinv_core.uow import UnitOfWork
 
 LIMIT = 30  # objects of an answer
 MAX_RECENT = 10  # ids of objects that come first
@@ -45,7 +48,7 @@ def show(request: Request) -> Response:
 def plan_for(endpoint: Endpoint, key: str) -> ReadPlan:
     """The plan that reads the choices: by the column ``key``, that of the value."""
 
-    def build(plan: types.ReadPlan, place: JoinedTable) -> Any:
+    def build(plan: ReadPlan, place: JoinedTable) -> Any:
         paths = {"id": "id", "value": key, "name": NAME_IN_CONTEXT}
         readers = [(name, plan.read(place, path)) for name, path in paths.items()]
         color = plan.column(place, "color") if "color" in place.table.c else None

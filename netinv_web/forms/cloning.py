@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.models.columns import column_info
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 
 @cached_in_registry

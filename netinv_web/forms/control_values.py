@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 import orjson
@@ -13,9 +13,11 @@ import orjson
 from netinv_core import fields, json_values
 from netinv_core.http.serialization import dumps
 from netinv_core.storage.files import Upload
-from netinv_core.types import Endpoint
 from netinv_outgoing.urls import path_of
 from netinv_web.forms.controls import Control, with_newlines
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 MAX_RANGE = 10_000  # numbers that ranges of a list stand for
 ABSENT: Any = object()  # a member that a representation or a form does not have

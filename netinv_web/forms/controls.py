@@ -10,19 +10,23 @@ import dataclasses
 import datetime
 import decimal
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netinv_core import fields, types
+from netinv_core import fields
+from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Field
 from netinv_core.labels import label_of, label_of_name, title_of
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.packages import errors_of
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Registry, UnitOfWork
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import references
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import declared_sections
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 MARKDOWN_NAMES = frozenset({"comments"})
 Choices = Sequence[tuple[str, str]]
@@ -98,7 +102,7 @@ class Control:
     group: str = ""
     offer: ChoiceOffer | None = None
     offered: bool = False
-    field: types.Field | None = None
+    field: Field | None = None
     read: Callable[[Sequence[Any]], Any] | None = None
     show: Callable[[Any], Sequence[str]] | None = None
     more: bool = False
@@ -144,17 +148,17 @@ def with_newlines(text: str) -> str:
 
 # Returns the controls of a field, without values: one, several for a field with members, ``None`` for a field that
 # forms leave out. An offer adds choices to the control that the field has anyway.
-ControlFactory = Callable[[UnitOfWork, Endpoint, types.Field], Control | Sequence[Control] | None] | ChoiceOffer
+ControlFactory = Callable[[UnitOfWork, Endpoint, Field], Control | Sequence[Control] | None] | ChoiceOffer
 # A class of fields, or the label of a model with the name of one of its fields.
 FactoryKey = type[Field] | tuple[str, str]
 
 
-def _base(field: types.Field, kind: str = "text", **options: Any) -> Control:
+def _base(field: Field, kind: str = "text", **options: Any) -> Control:
     required = field.required and not field.nullable
     return Control(field.name, label_of(field), kind, help=field.help, required=required, field=field, **options)
 
 
-def _value(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control:
+def _value(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
     assert isinstance(field, fields.Value)
     paired = type_field_of(endpoint, field.name)
     if paired:
@@ -201,7 +205,7 @@ def _scalar(field: fields.Value) -> Control:
     return _base(field, attributes=attributes, suggestions=info.suggestions, unit=info.unit)
 
 
-def is_color(field: types.Field) -> bool:
+def is_color(field: Field) -> bool:
     """True for a field with six hexadecimal digits of a colour."""
     return isinstance(field, fields.Value) and field.attribute == "color" and field.python_type is str
 
@@ -213,17 +217,17 @@ def type_field_of(endpoint: Endpoint, name: str) -> str:
     return next((type_ for type_, key in pairs if key == name and type_ in endpoint.writable), "")
 
 
-def _choice(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control:
+def _choice(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
     assert isinstance(field, fields.Choice)
     return _base(field, "select", choices=[(str(value), label) for value, label in field.choices.items])
 
 
-def _status(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control:
+def _status(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
     assert isinstance(field, fields.Status)
     return _base(field, "select", choices=references.statuses_for(uow, field, endpoint))
 
 
-def _reference(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control | None:
+def _reference(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control | None:
     assert isinstance(field, fields.Reference | fields.ToMany)
     if field.target is None:
         return None
@@ -236,7 +240,7 @@ def _reference(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Contr
     )
 
 
-def _content_types(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control:
+def _content_types(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
     assert isinstance(field, fields.ContentTypeList)
     registry = uow.registry
     labels = [
@@ -263,17 +267,17 @@ def grouped_by_section(registry: Registry, labels: Sequence[str]) -> list[tuple[
     return [*groups.items(), *([("Others", sorted(others))] if others else [])]
 
 
-def type_choices(registry: Registry, field: types.Field, labels: Sequence[str]) -> Control:
+def type_choices(registry: Registry, field: Field, labels: Sequence[str]) -> Control:
     """A select of content types, each with the path of its list for the control of an object that depends on it."""
     sources = {label: page_path(registry[label]) for label in labels if label in registry.endpoints}
     return _base(field, "select", choice_groups=grouped_by_section(registry, labels), sources=sources)
 
 
-def _image(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control:
+def _image(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
     return _base(field, "file", attributes={"accept": "image/*"})
 
 
-def _other(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control | None:
+def _other(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control | None:
     """The control of a field of any other kind: its JSON, or its text. Without a value to show it is left out."""
     if field.kind == "string":
         return _base(field)
@@ -302,7 +306,7 @@ def factories_of(registry: Registry) -> Mapping[FactoryKey, ControlFactory]:
     return factories
 
 
-def controls_of(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> list[Control]:
+def controls_of(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Control]:
     """The controls of a field: by the factory for this field alone, or for its nearest class that has one."""
     factories = factories_of(uow.registry)
     keys: tuple[FactoryKey, ...] = ((endpoint.label, field.name), *type(field).__mro__)
@@ -319,7 +323,7 @@ def controls_of(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> list
     raise LookupError(field.name)
 
 
-def control_of(uow: UnitOfWork, endpoint: Endpoint, field: types.Field) -> Control | None:
+def control_of(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control | None:
     """The control of a field that has a single one; ``None`` for others."""
     controls = controls_of(uow, endpoint, field)
     return controls[0] if len(controls) == 1 else None

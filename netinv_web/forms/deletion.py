@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -19,7 +19,6 @@ from netinv_core.labels import plural_of, title_of
 from netinv_core.models.columns import CASCADE, column_info
 from netinv_core.read.listing import detail
 from netinv_core.read.names import names_in_context, recorded_name
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete
 from netinv_core.write.dry_run import Preview, dry_run
 from netinv_web import notices
@@ -27,6 +26,10 @@ from netinv_web.cells import list_parameter
 from netinv_web.objects.details import object_values
 from netinv_web.pages import page, see_other
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 DELETE = "netinv_web:templates/delete.jinja2"
 MAX_NAMES = 10  # objects of each model that are named

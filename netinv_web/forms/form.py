@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 from pyramid.request import Request
@@ -19,13 +19,17 @@ from netinv_core.models.columns import column_info
 from netinv_core.read.listing import detail
 from netinv_core.read.names import names_in_context
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_core.write import references
 from netinv_web.forms import pickers
 from netinv_web.forms.control_values import ABSENT, fill, is_upload, member, put, texts_of, value_of
 from netinv_web.forms.controls import Control, Members, controls_of
 from netinv_web.lists.columns import presentation_of
 from netinv_web.objects.details import fieldsets_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 CONTROLS, VERSION, REMOVE, RESOLVE = "_controls", "_version", "_remove_", "_resolve_"
 SHOW_AGAIN = "_show_again"  # name of buttons that ask for the form with what was entered

@@ -7,13 +7,16 @@ import dataclasses
 import datetime
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_undo.later_changes import FieldChange, changes_since_versions
 from netinv_web.forms.control_values import ABSENT, fill, member, put, texts_of
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import Submission
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)

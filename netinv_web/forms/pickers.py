@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Invalid
 from netinv_core.fields import cell_items
 from netinv_core.read import listing, lookups
 from netinv_core.read.plan import fetch_together
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write.slugs import natural_key
 from netinv_web.forms.choices import plan_for
 from netinv_web.forms.control_values import reference_of
 from netinv_web.forms.controls import Control
 from netinv_web.menu import may
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_CHOICES = 100  # objects that a select offers
 TEXT_PREFIX = "_text_"  # of the name of the text box beside a select

@@ -9,16 +9,19 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid, RequestError
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_web.extensions import Spread, extensions_of
 from netinv_web.forms.control_values import is_upload
 from netinv_web.forms.form import Submission, readable
 from netinv_web.forms.patterns import expand, is_pattern
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 ANSWER = "_several"  # member of the form: what to do with patterns
 ALL, ONE = "all", "one"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
@@ -19,7 +19,6 @@ from netinv_core.labels import label_of, title_of
 from netinv_core.models.base import Tree
 from netinv_core.models.columns import CASCADE
 from netinv_core.read.names import represented_name
-from netinv_core.types import Endpoint
 from netinv_core.write import read_back, save, trees
 from netinv_web import notices
 from netinv_web.extensions import extensions_of, render_safely
@@ -31,6 +30,9 @@ from netinv_web.forms.form import Form, Submission
 from netinv_web.lists.columns import naming_field, presentation_of
 from netinv_web.pages import fragment, page, see_other
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 FORM = "netinv_web:templates/form.jinja2"
 QUICK_FORM = "netinv_web:templates/quick_form.jinja2"

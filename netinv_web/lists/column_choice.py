@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_web import frame, notices, preferences
 from netinv_web.lists import list_defaults
@@ -17,6 +17,9 @@ from netinv_web.lists.list_query import BACK, ListQuery
 from netinv_web.menu import may
 from netinv_web.pages import form_of, local_path, see_other
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 PARAMETER = "_columns"
 FORM_MEMBERS = frozenset({"_reset", "_everyone", "page", BACK})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.auth import permissions
@@ -21,7 +21,12 @@ from netinv_core.read.filters import dynamic_filters
 from netinv_core.read.ordering import orderings_of
 from netinv_core.read.ranked import is_ranked
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Field, JoinedTable, ReadPlan, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, ReadPlan
+    from netinv_core.uow import UnitOfWork
 
 MAX_DERIVED = 7
 MAX_COLUMNS = 40

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.forms.form import writable_fields
 from netinv_web.lists.columns import Column, naming_field
 from netinv_web.menu import may
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 NAME_COLUMN = ""  # the name of the column that shows the objects' names
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from netinv_core.labels import description_of
-from netinv_core.types import Endpoint
 from netinv_web.lists.columns import presentation_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 ARTICLES = ("A ", "An ", "The ", "One ")
 _SPOKEN_WITH_VOWEL = "AEFHILMNORSX"  # letters of abbreviations: an RIR, a VLAN

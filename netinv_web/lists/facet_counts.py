@@ -19,7 +19,8 @@ from netinv_core.read.listing import filter_errors_as_400
 from netinv_core.read.lookups import as_text
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint, UnitOfWork
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Conditions = Mapping[str, Sequence[Any]]
 # Pairs of a value, as in JSON (the id of a reference's target, or ``None``), and a number of objects.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
-from netinv_core import fields, types
+from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
 from netinv_core.labels import label_with_unit
@@ -19,12 +19,16 @@ from netinv_core.read.listing import filter_errors_as_400
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import ReadPlan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, JoinedTable, RowSet, UnitOfWork
 from netinv_web.extensions import call_of_extension, extensions_of
 from netinv_web.failures import log_failure
 from netinv_web.lists import facet_counts
 from netinv_web.lists.columns import default_columns, presentation_of
 from netinv_web.lists.list_query import ListQuery
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, RowSet
+    from netinv_core.uow import UnitOfWork
 
 PARAMETER = "_facets"  # ``1`` shows the facets, the name of one shows more of its values
 MAX_FACETS = 6
@@ -155,7 +159,7 @@ def _package_value(query: ListQuery, name: str, value: str, count: int, current:
 def _plan(endpoint: Endpoint, natural: str, name: str) -> ReadPlan:
     """The plan that reads the name of objects, and their value in queries."""
 
-    def build(plan: types.ReadPlan, place: JoinedTable) -> Any:
+    def build(plan: ReadPlan, place: JoinedTable) -> Any:
         display, value = plan.read(place, name), plan.column(place, natural)
 
         def read(row: Row, page: RowSet) -> tuple[str, str]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from netinv_core.read import filters
 from netinv_core.read.filter_words import Names, words_of
-from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_web.lists.filter_text import SEARCH
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.lists.named_objects import names_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
 
 UNKNOWN = "There is no such filter."
 

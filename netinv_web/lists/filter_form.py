@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -15,13 +15,17 @@ from netinv_core.auth import permissions
 from netinv_core.read import filters
 from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX, LOOKUP_WORDS, filter_label
 from netinv_core.read.filters import NULL
-from netinv_core.types import Endpoint, Filter, UnitOfWork
 from netinv_core.write import references
 from netinv_web.forms.controls import Control
 from netinv_web.lists import filter_text
 from netinv_web.lists.filter_text import SEARCH
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.lists.named_objects import names_of, target_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
+    from netinv_core.uow import UnitOfWork
 
 EMPTY, NOT_EMPTY = "empty", "set"  # lookups of references that take no value
 MAX_OFFERED = 100  # objects in the list of a reference; scripts search for more

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -11,8 +11,11 @@ from sqlalchemy.orm import Mapped
 from netinv_core.models.base import ChangeLogged, table_of
 from netinv_core.models.columns import column, json_document
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, UnitOfWork
 from netinv_web.lists.columns import MAX_COLUMNS
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 LABEL = "web.listdefault"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
@@ -14,7 +14,6 @@ from netinv_core.http import versions
 from netinv_core.read import listing, ordering
 from netinv_core.read.listing import Slice
 from netinv_core.read.parameters import look_up_names, parse_parameters
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web import frame, marks
 from netinv_web.extensions import Export, items_for
 from netinv_web.lists import editing, facets, filter_text, saved_views, view_pages
@@ -40,6 +39,10 @@ from netinv_web.lists.sorting import sorting_of
 from netinv_web.menu import may
 from netinv_web.pages import fragment, query_text, see_other
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_web:templates/list.jinja2"
 MAX_DIGITS = 9  # of a number in the query; Python refuses to convert thousands of them

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netinv_core import types
 from netinv_core.auth import permissions
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read import filters
@@ -14,14 +13,19 @@ from netinv_core.read.filters import NULL
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import ReadPlan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Filter, JoinedTable, RowSet, UnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter, RelatedFilter
+    from netinv_core.read.plan import JoinedTable, RowSet
+    from netinv_core.uow import UnitOfWork
 
 
 @cached_in_registry
 def _plan(endpoint: Endpoint, attribute: str) -> ReadPlan:
     """The plan that reads the names of objects by a column."""
 
-    def build(plan: types.ReadPlan, place: JoinedTable) -> Any:
+    def build(plan: ReadPlan, place: JoinedTable) -> Any:
         name, key = plan.read(place, NAME_IN_CONTEXT), plan.column(place, "id")
 
         def read(row: Row, page: RowSet) -> str:
@@ -65,7 +69,7 @@ def names_of(uow: UnitOfWork, endpoint: Endpoint, used: Sequence[tuple[Filter, S
     }
 
 
-def _attributes(relation: types.RelatedFilter | None, target: Endpoint) -> list[str]:
+def _attributes(relation: RelatedFilter | None, target: Endpoint) -> list[str]:
     if relation is None:
         return ["id"]
     return [*(["id"] if relation.ids else []), *relation.name_columns(target)]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.lists.columns import presentation_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MAX_NESTED = 2000  # rows of a list that is arranged; longer ones are flat
 MAX_DEPTH = 3  # further ones are indented alike

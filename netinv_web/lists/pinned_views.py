@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -11,11 +11,13 @@ from pyramid.request import Request
 from netinv_core.errors import NotFound
 from netinv_core.labels import plural_of
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
 from netinv_web import frame, preferences
 from netinv_web.lists.saved_views import SavedView, own_and_shared
 from netinv_web.menu import may
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MEMBER = "pinned_views"  # of the preferences
 MAX_PINS = 24  # the first of more is forgotten

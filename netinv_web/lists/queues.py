@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.read.parameters import parse_parameters
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_web.lists.columns import presentation_of
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)

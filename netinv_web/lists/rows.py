@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_web.cells import CellReader, cell, guarded
 from netinv_web.extensions import Tab, may_further
 from netinv_web.lists.columns import Column
@@ -18,6 +17,11 @@ from netinv_web.menu import may
 from netinv_web.names import context_of, row_name
 from netinv_web.objects.tab_links import own_tabs
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 HISTORY_TAB = "changelog"
 KEY = "{key}"  # in the addresses of links of rows, where the id of the row's object belongs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import sqlalchemy as sa
@@ -18,8 +18,12 @@ from netinv_core.models.columns import CASCADE, Name, Ref, boolean, column, fore
 from netinv_core.read.name_lookup import NameQuery, validation_errors
 from netinv_core.read.parameters import parse_parameters
 from netinv_core.resource import Resource
-from netinv_core.types import Draft, Endpoint, UnitOfWork
 from netinv_web.lists.list_query import ListQuery
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 MAX_QUERY = 4000  # characters
 

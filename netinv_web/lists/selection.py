@@ -8,17 +8,20 @@ match the filters in the query of the form's address, to the pages ``<list>/edit
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
 from netinv_web.bulk.renaming import has_names
 from netinv_web.extensions import ActionLink, actions_of
 from netinv_web.lists.list_query import BACK, ListQuery
 from netinv_web.menu import may
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 SELECTION, LIST, QUERY = "selection", "list", "query"
 BULK_PAGES = (

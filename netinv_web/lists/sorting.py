@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from netinv_core.labels import capitalized, label_of
 from netinv_core.read.ordering import PARAMETER, orderings_of
-from netinv_core.types import Endpoint
 from netinv_web.lists.columns import naming_field
 from netinv_web.lists.list_query import ListQuery
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 DISPLAY = "display"
 

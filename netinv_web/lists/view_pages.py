@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Conflict, Denied, Invalid, NotFound, error_text
-from netinv_core.types import Endpoint
 from netinv_core.write import delete, save
 from netinv_core.write.slugs import slugify
 from netinv_web import frame, notices
@@ -24,6 +23,9 @@ from netinv_web.lists.column_choice import posted_query
 from netinv_web.lists.list_query import MOMENTARY, ListQuery
 from netinv_web.menu import may
 from netinv_web.pages import form_of, form_text, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 LABEL = "web.savedview"
 MEMBERS = ("_name", "_shared", "_is_default", "_delete", "_pin")

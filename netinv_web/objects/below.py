@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -13,11 +13,13 @@ from netinv_core.auth import permissions
 from netinv_core.labels import label_of_name
 from netinv_core.models.columns import column_info
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint
 from netinv_core.write.slugs import natural_key
 from netinv_web.extensions import Panel
 from netinv_web.lists.columns import presentation_of
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEMPLATE = "netinv_web:templates/below.jinja2"
 MAX_LISTED = 100  # objects of the panel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from markupsafe import Markup, escape
@@ -20,7 +20,6 @@ from netinv_core.read.listing import conditions_of
 from netinv_core.read.names import display_of, represented_name
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import custom_plan
-from netinv_core.types import Endpoint, Field, JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_web import marks
 from netinv_web.extensions import actions_of
 from netinv_web.lists.columns import NEVER, presentation_of
@@ -30,6 +29,12 @@ from netinv_web.menu import may
 from netinv_web.objects import documents, markdown, object_head, panels, slugs, tab_links
 from netinv_web.pages import fragment
 from netinv_web.paths import endpoint_at, object_path, page_path, path_of_url
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_web:templates/detail.jinja2"
 PANELS = "netinv_web:templates/loaded_panels.jinja2"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from netinv_core import fields
 from netinv_core.labels import label_of
-from netinv_core.types import Field, JoinedTable, ReadPlan
 from netinv_web.cells import CellReader, cell, factories_of, holds_types, labels_of
 from netinv_web.markup import without_controls
+
+if TYPE_CHECKING:
+    from netinv_core.fields import Field
+    from netinv_core.read.plan import JoinedTable, ReadPlan
 
 MAX_LENGTH = 50_000  # characters
 MIN_LENGTH = 60  # of JSON that takes more than a line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from markupsafe import Markup
@@ -15,9 +15,13 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_web.lists.columns import presentation_of
 from netinv_web.markup import nested_link, text_markup, time_markup
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 MAX_REFERENCES = 3  # of a summary that no presentation states
 _change = table_of(ObjectChange)

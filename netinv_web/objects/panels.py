@@ -5,7 +5,7 @@ page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from markupsafe import Markup
@@ -16,7 +16,6 @@ from netinv_core.auth import permissions
 from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, IncomingForeignKey
 from netinv_web import shares
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import Panel, Rendered, extensions_of, render_safely
@@ -24,6 +23,9 @@ from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import may
 from netinv_web.objects import below
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint, IncomingForeignKey
 
 RELATED_TEMPLATE = "netinv_web:templates/related.jinja2"
 RenderedPanel = tuple[Panel, Rendered]

@@ -6,17 +6,19 @@ import functools
 import json
 import shlex
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
 from netinv_web.extensions import Snippet, call_of_extension, extensions_of
 from netinv_web.failures import log_failure
 from netinv_web.lists.list_query import query_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 PLACEHOLDER = "your-token"
 Parameters = Sequence[tuple[str, Sequence[str]]]

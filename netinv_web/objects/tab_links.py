@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -12,13 +12,16 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
-from netinv_core.types import Endpoint, IncomingForeignKey, UnitOfWork
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import ListTab, Tab, call_of_extension, extensions_of, may_further
 from netinv_web.failures import log_failure
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import may
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint, IncomingForeignKey
+    from netinv_core.uow import UnitOfWork
 
 MAX_COUNT = 1000  # objects of a tab that are counted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
@@ -12,7 +12,6 @@ from pyramid.response import Response
 
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
-from netinv_core.types import Endpoint, IncomingForeignKey
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import ListTab, Tab, render_safely
 from netinv_web.lists import listing as lists
@@ -23,6 +22,9 @@ from netinv_web.menu import may
 from netinv_web.objects import details, slugs, tab_links
 from netinv_web.pages import page
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint, IncomingForeignKey
 
 LIST_TEMPLATE = "netinv_web:templates/tab_list.jinja2"
 TEMPLATE = "netinv_web:templates/tab.jinja2"

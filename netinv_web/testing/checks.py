@@ -6,11 +6,10 @@ import dataclasses
 import json
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from netinv_core.resource import WRITES
-from netinv_core.types import Endpoint
 from netinv_core.write import offered
 from netinv_testing import Api, Case, Samples, Service
 from netinv_testing.client import PASSWORD
@@ -19,6 +18,9 @@ from netinv_web.objects.tab_links import own_tabs
 from netinv_web.paths import endpoint_at, object_path, page_path
 from netinv_web.testing import hostile_outputs, hostile_values, visible_words
 from netinv_web.testing.browser import Browser, BrowserPage
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 MAX_LIST_STATEMENTS = 8
 MAX_OBJECT_STATEMENTS = 10

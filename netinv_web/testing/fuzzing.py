@@ -13,12 +13,11 @@ import random
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_from_bytes, unquote_to_bytes
 
 from pyramid.interfaces import IRoutesMapper
 
-from netinv_core.types import Endpoint
 from netinv_testing import Account, Samples, Service
 from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_testing.client import PASSWORD
@@ -35,6 +34,9 @@ from netinv_web.testing.bad_forms import (
     PATHS,
     TEXTS,
 )
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 METHODS = ("GET",) * 8 + ("POST",) * 10 + ("HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "PROPFIND")
 FIELD = re.compile(r'<(?:input|select|textarea|button)\b[^>]*?\sname="([^"]+)"')

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.http.actions import actions_of
-from netinv_core.types import Endpoint
 from netinv_testing import Account
 from netinv_testing.client import PASSWORD
 from netinv_web.extensions import ListTab, Tab
 from netinv_web.objects.tab_links import child_tabs, own_tabs
 from netinv_web.testing.browser import Browser
 from netinv_web.testing.checks import PageCase, page_check
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 NAME = re.compile(r"\bt[0-9a-f]{4}x\d{5}")  # of Unique
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

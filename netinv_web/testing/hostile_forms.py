@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
-from netinv_core.types import Endpoint
 from netinv_testing.checks.hostile import DOCUMENTS, MEGABYTE
 from netinv_testing.hangs import no_hang
 from netinv_web.testing import hostile_values, visible_words
@@ -12,6 +12,9 @@ from netinv_web.testing.bad_forms import TEXTS
 from netinv_web.testing.browser import BrowserPage
 from netinv_web.testing.checks import PageCase, page_check
 from netinv_web.testing.fuzzing import quoted
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 DRAWN = 4  # texts for the forms and searches of a resource, beside the long ones
 LONG = ("[" * MEGABYTE, "e\u0301\u0316" * (MEGABYTE // 3), "9" * MEGABYTE, "[1-9]" * (MEGABYTE // 5))

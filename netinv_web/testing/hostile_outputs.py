@@ -14,7 +14,7 @@ from netinv_web.testing import hostile_values
 from netinv_web.testing.browser import Browser
 
 if TYPE_CHECKING:
-    from netinv_core.types import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_testing import Service
 
 CHANGES, WEBHOOKS, UNDO = "/api/extras/object-changes/", "/api/extras/webhooks/", "/extras/undo/"

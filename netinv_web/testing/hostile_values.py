@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import Value
-from netinv_core.types import Endpoint
 from netinv_web.testing.browser import Browser, BrowserPage
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_testing import Api
 
 MARKUP = '"><script>x</script>'

@@ -8,12 +8,11 @@ import io
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.words import name_paths
-from netinv_core.types import Endpoint
 from netinv_testing import Account, Samples, Service
 from netinv_testing.client import PASSWORD
 from netinv_testing.samples import NoSample, accepts, generic_pairs
@@ -23,6 +22,9 @@ from netinv_web.paths import page_path
 from netinv_web.testing.browser import Browser, BrowserPage
 from netinv_web.testing.checks import PageCase, page_check
 from netinv_web.testing.hostile_outputs import OF_ANSWERS, webhooks_about
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 NAME = re.compile(r"t[0-9a-f]{4}x\d{5}")  # of Unique
 CHANGES, UNDO = "extras.objectchange", "/extras/undo/"

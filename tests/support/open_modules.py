@@ -5,7 +5,6 @@ OPEN_MODULES = {
     for name in (
         "answer_size",
         "aside",
-        "types",
         "records",
         "app",
         "json_values",

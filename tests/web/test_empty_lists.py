@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 import sqlalchemy as sa
 
 from netinv_core.labels import description_of
-from netinv_core.types import Endpoint
 from netinv_testing import Service
 from netinv_testing.client import PASSWORD
 from netinv_web.lists.columns import presentation_of
 from netinv_web.lists.empty import ARTICLES, sentence_of, with_article
 from netinv_web.paths import page_path
 from netinv_web.testing import Browser
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 pytestmark = pytest.mark.any_database
 NOBODY = "00000000-0000-4000-8000-000000000000"

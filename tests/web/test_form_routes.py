@@ -10,16 +10,18 @@ import copy
 import itertools
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from netinv_core.types import Endpoint
 from netinv_testing import Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from netinv_web.testing.fuzzing import PLACEHOLDER, call, environ_of, patterns_of, served
 from tests.support.registry import REGISTRY
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 pytestmark = pytest.mark.any_database
 MISSING = str(uuid.UUID(int=7))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from netinv_core.labels import title_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.types import UnitOfWork
 from netinv_dcim.cabling.paths import End
 from netinv_dcim.web.connect import ports
 from netinv_dcim.web.connect.ports import PortHost
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_MATCHES = 20  # hosts that are offered for a text
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
@@ -18,7 +18,6 @@ from pyramid.response import Response
 from netinv_core.errors import Conflict, Invalid
 from netinv_core.fields import Status
 from netinv_core.http import multipart
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import references, save
 from netinv_dcim.cabling.cables import SIDES
 from netinv_dcim.cabling.fitting import model_of
@@ -34,6 +33,10 @@ from netinv_web.forms.controls import Members
 from netinv_web.forms.form import Submission
 from netinv_web.pages import see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PATH, ADD = "/dcim/cables/connect/", "/dcim/cables/add/"
 THEN = "_then"  # the button: what follows

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -20,13 +20,17 @@ from netinv_core.labels import plural_of, title_of
 from netinv_core.presentation import within
 from netinv_core.read.names import names_in_context
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_core.write.slugs import natural_key
 from netinv_dcim.cabling.fitting import MisfitKind, misfit, model_of
 from netinv_dcim.cabling.paths import End, ends_of
 from netinv_dcim.components.base import component_display_name
 from netinv_dcim.components.pass_through import REAR
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from netinv_core.errors import Invalid
 from netinv_core.labels import title_of
-from netinv_core.types import UnitOfWork
 from netinv_dcim.cabling.paths import End, ends_of
 from netinv_dcim.web.connect import hosts, ports
 from netinv_dcim.web.connect.ports import ConnectablePort, PortGroup, PortHost
 from netinv_web.forms import pickers
 from netinv_web.forms.controls import Control, Members
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 GONE = "This {} does not exist, or you may not view it."
 TITLES = {"a": "From", "b": "To", "to": "To"}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import error_text
 from netinv_core.read import listing
-from netinv_core.types import Endpoint
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import CABLE, End
 from netinv_dcim.web.connect.ports import address_of
@@ -23,6 +22,9 @@ from netinv_web.bulk.selection import KEYS, ROW, Members, Selection, members_of,
 from netinv_web.extensions import Action
 from netinv_web.pages import see_other
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 ENABLED = "enabled"
 View = Callable[[Request], Response]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -13,7 +13,6 @@ from netinv_core.auth import permissions
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.plan import Row
 from netinv_core.read.plans import named_objects
-from netinv_core.types import Endpoint, JoinedTable, ReadPlan, RowSet, UnitOfWork
 from netinv_dcim.cabling.models import CABLE_TYPES, Cabled, PathEnd
 from netinv_dcim.cabling.paths import CABLE, CONNECTED, CableNetwork, End
 from netinv_dcim.web.panels import connect_path
@@ -22,6 +21,11 @@ from netinv_web.lists.columns import ListColumn
 from netinv_web.markup import EMPTY, dot, link, object_link, without_controls
 from netinv_web.menu import may
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.uow import UnitOfWork
 
 WAY = Markup('<span class="way">%s</span>')
 END = Markup('<span class="end">%s</span>')  # one line, cut if it is too long

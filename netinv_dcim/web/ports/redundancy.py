@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -11,7 +11,6 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint
 from netinv_dcim.interface_redundancy import (
     ASSOCIATION,
     GROUP,
@@ -21,6 +20,9 @@ from netinv_dcim.interface_redundancy import (
 from netinv_web.extensions import Panel
 from netinv_web.menu import may
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEMPLATE = "netinv_dcim:web/templates/redundancy.jinja2"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Conflict, Invalid
 from netinv_core.read.plans import plan_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import delete, save
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.cabling.cables import SIDES
@@ -20,6 +19,10 @@ from netinv_web.bulk.preview import errors_by_key, messages_of
 from netinv_web.bulk.selection import ROW
 from netinv_web.forms.form import readable
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 HIDDEN = "You may not view both ends of one of the cables."
 Groups = Mapping[End, Sequence[PortGroup]]

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Denied
-from netinv_core.types import UnitOfWork
 from netinv_dcim.web.connect.answers import answer
 from netinv_dcim.web.connect.sides import last_of, texts_of
 from netinv_dcim.web.recabling import cables, plans
@@ -30,6 +29,9 @@ from netinv_web.lists.list_query import BACK
 from netinv_web.menu import may
 from netinv_web.pages import local_path, see_other
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_CABLES = 100
 LISTED = "/dcim/cables/"

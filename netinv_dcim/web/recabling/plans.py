@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from netinv_core.errors import Invalid
 from netinv_core.labels import title_of
-from netinv_core.types import Registry, UnitOfWork
 from netinv_dcim.cabling.paths import End, ends_of
 from netinv_dcim.components.pass_through import FRONT, REAR
 from netinv_dcim.web.connect import ports, sides
@@ -15,6 +15,10 @@ from netinv_dcim.web.connect.ports import ConnectablePort, PortGroup
 from netinv_dcim.web.connect.sides import GONE, ConnectSide, last_of
 from netinv_dcim.web.recabling.cables import OldCable, Replacement, hosts_of_ends, with_freed
 from netinv_web.forms.controls import Members
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 TO, END, WAY = "to", "end", "way"  # the chosen port, the end of the cables, and the order of many
 WAYS = {"order": "the next ports that fit", "name": "ports with equal names"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -16,7 +16,6 @@ from pyramid.response import Response
 from netinv_core.errors import Conflict, Denied, Invalid
 from netinv_core.http import multipart
 from netinv_core.labels import title_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_dcim.cabling.cables import SIDES as ENDS
 from netinv_dcim.cabling.paths import End
@@ -48,6 +47,10 @@ from netinv_web.forms.form import Submission
 from netinv_web.lists.list_query import ListQuery, query_of
 from netinv_web.menu import may
 from netinv_web.pages import see_other
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PATH = "/dcim/cabling/"
 PAIRING, LEFT, RIGHT, ADD = "_pairing", "_left", "_right", "_add_"  # members of one step

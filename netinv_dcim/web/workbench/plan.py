@@ -9,10 +9,9 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.cabling.fitting import are_compatible
@@ -22,6 +21,10 @@ from netinv_dcim.web.connect.ports import ConnectablePort, PortGroup, PortHost
 from netinv_web.bulk.preview import attempt, messages_of
 from netinv_web.forms.patterns import expand
 from netinv_web.lists.list_query import ListQuery
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 SIDES = ("left", "right")
 PAIR, LABEL = "pair", "label"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
@@ -18,7 +18,6 @@ from pyramid.response import Response
 from netinv_core.errors import Conflict, Denied, Invalid, NotFound, RequestError, error_text
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint
 from netinv_extras.change_requests import entering
 from netinv_extras.change_requests.entering import COOKIE, View
 from netinv_extras.change_requests.models import COUNTED, LABEL, check_open
@@ -31,6 +30,9 @@ from netinv_web.errors import is_page
 from netinv_web.extensions import Banner
 from netinv_web.pages import finish, local_path, query_text, see_other
 from netinv_web.paths import endpoint_at, object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 LEAVE = "/extras/leave-change-request/"
 WRITES = frozenset({"add", "change", "delete"})  # permissions of pages that write objects

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.errors import NotFound, RequestError
-from netinv_core.types import Endpoint
 from netinv_core.write.dry_run import visible_changes
 from netinv_extras.change_requests import lifecycle
 from netinv_extras.change_requests.proposals import Proposal
@@ -26,6 +25,9 @@ from netinv_web.lists.rows import ListRow
 from netinv_web.marks import LiveState
 from netinv_web.objects import details, tab_links
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 NEW, CHANGED, DELETED = "new", "changed", "deleted"
 MAX_DELETED = 50  # rows of deleted objects below a list

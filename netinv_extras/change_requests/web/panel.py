@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.labels import plural_of, title_of
 from netinv_core.read.names import recorded_name
-from netinv_core.types import Endpoint
 from netinv_extras.change_requests import lifecycle, pictures, proposals, requirements, review, waiting
 from netinv_extras.change_requests.models import (
     APPROVED,
@@ -33,6 +32,9 @@ from netinv_web.extensions import CountedAttention, Panel
 from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 FOLDER = "netinv_extras:change_requests/web/templates/"
 PATH = "/extras/change-requests/{}/"

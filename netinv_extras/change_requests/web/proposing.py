@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -20,7 +20,6 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.labels import label_of_name, title_of
 from netinv_core.read import listing
 from netinv_core.read.names import recorded_name
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_core.write import save
 from netinv_extras.change_requests import entering, proposals, requirements
 from netinv_extras.change_requests.entering import View
@@ -34,6 +33,10 @@ from netinv_web.forms.control_values import is_upload
 from netinv_web.forms.form import SHOW_AGAIN
 from netinv_web.menu import may
 from netinv_web.pages import form_of, form_text, page, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MEMBER, ASK, NEW = "_propose", "ask", "new"
 TEMPLATE = "netinv_extras:change_requests/web/templates/propose.jinja2"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from netinv_core.labels import label_of
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.change_requests.models import RULE_LABEL
 from netinv_web.account.permission_form import constraints_control
 from netinv_web.forms.controls import Control
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 CONSTRAINTS_HELP = (
     "The objects that the rule is about, before a change or after it. All rows must hold. A field of a related object "

@@ -8,7 +8,7 @@ import itertools
 import operator
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from markupsafe import Markup
@@ -23,7 +23,6 @@ from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
 from netinv_core.read.names import recorded_name
 from netinv_core.read.plans import named_objects
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.changelog.web.differences import Sentence, sentences_of
 from netinv_extras.webhooks.deliveries import LABEL as DELIVERY
 from netinv_extras.webhooks.deliveries import WebhookDelivery
@@ -31,6 +30,10 @@ from netinv_extras.webhooks.models import Webhook
 from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 CHANGE = "extras.objectchange"
 # What the user needs permission for to undo an action.

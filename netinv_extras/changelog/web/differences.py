@@ -5,18 +5,22 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from netinv_core.fields import GenericForeignKey, Reference
 from netinv_core.labels import label_of, label_of_name, label_with_unit, title_of_type
 from netinv_core.read.names import represented_name
-from netinv_core.types import Endpoint, Field, Registry
 from netinv_extras.changelog.web.word_differences import DifferencePart, compare
 from netinv_undo.differences import FieldDifference, differences
 from netinv_web.cells import holds_types, labels_of
 from netinv_web.markup import types_text, without_controls
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.registry import Registry
 
 MIN_LONG_TEXT = 60  # characters from which texts are compared by word
 MAX_COMPARED_LENGTH = 100_000  # characters of a text that is compared by word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -17,13 +17,15 @@ from netinv_core.http.serialization import dumps
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
-from netinv_core.types import Endpoint
 from netinv_extras.changelog.web import changes, undo
 from netinv_extras.changelog.web.changes import CHANGE
 from netinv_web.extensions import Tab
 from netinv_web.lists.list_query import query_of
 from netinv_web.lists.listing import Pages
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 PATH = "/extras/changelog/"
 TITLE = "Change log"

@@ -6,7 +6,7 @@ import collections
 import itertools
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from markupsafe import Markup
@@ -18,12 +18,15 @@ from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.read.names import recorded_name
-from netinv_core.types import Registry, UnitOfWork
 from netinv_extras.changelog.web import undo
 from netinv_undo.differences import differences
 from netinv_web.markup import link, time_markup
 from netinv_web.menu import may
 from netinv_web.paths import page_path
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 MAX_CHANGES = 200  # that are read and grouped
 MAX_GROUPS = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -15,7 +15,6 @@ from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.errors import Conflict, Invalid, NotFound
 from netinv_core.labels import label_of_name
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
 from netinv_extras.changelog.web import undo_run
 from netinv_extras.changelog.web.changes import CHANGE, PERMISSION_TO_UNDO
 from netinv_extras.changelog.web.undo_preview import consequences_of, scope_of
@@ -25,6 +24,9 @@ from netinv_web.following import list_or_form, page_of_object
 from netinv_web.menu import may
 from netinv_web.pages import form_of, form_text, local_path, page, see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 PATH = "/extras/undo/"
 PREVIEW = "netinv_extras:changelog/web/templates/undo_preview.jinja2"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -14,11 +14,13 @@ from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.errors import NotFound
 from netinv_core.labels import plural_of, title_of
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
 from netinv_core.write.dry_run import dry_run
 from netinv_extras.changelog.web.changes import CHANGE
 from netinv_undo.reverting import revert
 from netinv_web.forms.deletion import Affected, by_model
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_UNASKED = 50  # changes that are undone without a question
 _change = table_of(ObjectChange)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import RequestError, error_text
 from netinv_core.labels import label_of_name
-from netinv_core.types import UnitOfWork
 from netinv_undo.refusals import WHOLE, RevertRefused
 from netinv_undo.reverting import revert
 from netinv_web import runs
 from netinv_web.background import Arguments, BackgroundTask, Progress, background_of
 from netinv_web.runs import Words
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 MAX_REASONS = 100  # that a run tells
 LOG = "/extras/changelog/"

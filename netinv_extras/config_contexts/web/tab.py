@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from markupsafe import Markup
@@ -12,13 +12,15 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.http.serialization import dumps
 from netinv_core.labels import label_of
-from netinv_core.types import Endpoint
 from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.merge import Layer
 from netinv_extras.config_contexts.origins import FIELD, layers_of, merged_values
 from netinv_web.extensions import Panel, Tab
 from netinv_web.markup import link
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEMPLATE = "netinv_extras:config_contexts/web/templates/config_context.jinja2"
 CONTEXT = "extras.configcontext"

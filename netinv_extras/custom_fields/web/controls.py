@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core import fields
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.custom_fields.field import CustomFields
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import (
@@ -24,6 +23,11 @@ from netinv_extras.custom_fields.values import (
 )
 from netinv_web.forms.control_values import parse_json
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 GROUP = "Custom fields"
 _BOOLEANS = {"true": True, "false": False}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
 from netinv_extras.custom_fields import values as value_types
 from netinv_extras.custom_fields.field import NAME
 from netinv_extras.custom_fields.models import definitions_of
@@ -16,6 +15,9 @@ from netinv_extras.web.members import FACT_GROUPS
 from netinv_web.extensions import Panel
 from netinv_web.markup import text_markup, url_markup
 from netinv_web.objects import markdown
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 
 def _values(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from netinv_core.types import Endpoint, Field, UnitOfWork
+from typing import TYPE_CHECKING
+
 from netinv_extras.web import filter_control
 from netinv_extras.web.filter_actions import StoredFilter
 from netinv_web.forms.controls import Control
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 LABEL = "extras.dynamicgroup"
 HELP = (

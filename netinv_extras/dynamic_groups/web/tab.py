@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -13,13 +13,16 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import is_bad_filter_error, is_timeout
 from netinv_core.errors import Invalid
 from netinv_core.read.lookups import max_terms
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
 from netinv_extras.dynamic_groups.terms import terms_of
 from netinv_extras.dynamic_groups.web.filters import LABEL
 from netinv_web.extensions import ListTab, Tab
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_extras:dynamic_groups/web/templates/dynamic_groups.jinja2"
 MAX_GROUPS = 1000  # groups of a content type that are evaluated: columns of one statement

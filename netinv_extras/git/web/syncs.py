@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint
 from netinv_extras.git import views as git_views
 from netinv_extras.git.models import GitRepository, failed
 from netinv_extras.git.sync import LABEL
@@ -19,6 +18,9 @@ from netinv_web.extensions import CountedAttention, Panel
 from netinv_web.markup import EMPTY, time_markup
 from netinv_web.menu import may
 from netinv_web.pages import fragment, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEMPLATE = "netinv_extras:git/web/templates/git_sync.jinja2"
 COUNTS = ("created", "updated", "deleted", "unchanged")

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.fields import Choice, Value
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.types import Endpoint, Registry, UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.graphql.types import Members, ScalarMember, configured_members, declared_members, identifier
 from netinv_web.extensions import Snippet
 from netinv_web.lists.column_choice import chosen_columns
 from netinv_web.lists.columns import CUSTOM_FIELD_PREFIX, CUSTOM_FIELDS, columns_of
 from netinv_web.objects.details import shown_fields
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 COMPARISONS = frozenset({"", "n", "lt", "lte", "gt", "gte"})
 NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
 
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.types import Endpoint
 from netinv_outgoing.urls import path_of
 from netinv_web.extensions import Action, Panel
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 IMAGE = "extras.imageattachment"
 MAX_IMAGES = 24  # thumbnails of a panel

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.types import UnitOfWork
 from netinv_core.write import delete
 from netinv_extras.jobs import live_log
 from netinv_extras.jobs import models as job_models
@@ -21,6 +20,9 @@ from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobL
 from netinv_extras.jobs.variables import StringVar, TextVar
 from netinv_web.background import Arguments, BackgroundTask, RunState, task_named
 from netinv_web.menu import may
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 PROGRESS = "{} of {}"
 MAX_ERRORS = 100  # that a state has

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 from pyramid.request import Request
@@ -15,7 +15,6 @@ from netinv_core.fields import errors_of
 from netinv_core.labels import label_of_name
 from netinv_core.read import listing
 from netinv_core.storage.files import Upload
-from netinv_core.types import Registry
 from netinv_extras.jobs import variables as kinds
 from netinv_extras.jobs.run_views import Row, refusal_aside, runnable, start
 from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS
@@ -26,6 +25,9 @@ from netinv_web.forms import pickers
 from netinv_web.forms.controls import Control
 from netinv_web.objects.details import object_values
 from netinv_web.pages import form_of, form_text, page, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
 
 TEMPLATE = "netinv_extras:jobs/web/templates/job_run.jinja2"
 PREFIX = "var-"  # of the names of controls of variables, which may be called like the others

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -16,7 +16,6 @@ from netinv_core.errors import Conflict, Denied, error_text
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.jobs import approval_views, live_log
 from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobLogEntry, JobResult
 from netinv_extras.jobs.run_views import refusal_aside, runnable
@@ -26,6 +25,10 @@ from netinv_web import notices
 from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.pages import form_of, fragment, local_path, see_other
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 LOG = "netinv_extras:jobs/web/templates/job_log.jinja2"
 MAX_ENTRIES = 1000  # of a log, the last ones

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -16,7 +16,6 @@ from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_extras.notes import Note, takes_notes
 from netinv_web.extensions import Tab
@@ -25,6 +24,9 @@ from netinv_web.menu import may
 from netinv_web.objects import markdown, tabs
 from netinv_web.pages import form_text, see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 LABEL, NAME, TEMPLATE = "extras.note", "notes", "netinv_extras:notes/web/templates/notes.jinja2"
 MAX_NOTES = 200  # notes of a page, the newest ones

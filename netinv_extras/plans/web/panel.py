@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -13,12 +13,15 @@ from netinv_core.http.views import key_of
 from netinv_core.labels import title_of_type
 from netinv_core.read.plans import plan_of
 from netinv_core.tabular.cells import text_of
-from netinv_core.types import Endpoint, Registry
 from netinv_extras.plans import applying
 from netinv_extras.plans.models import LABEL, PENDING
 from netinv_web import notices
 from netinv_web.extensions import Panel
 from netinv_web.pages import see_other
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 TEMPLATE = "netinv_extras:plans/web/templates/plan_changes.jinja2"
 MAX_SHOWN = 500  # changes

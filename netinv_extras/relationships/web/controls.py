@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.relationships.field import Relationships
 from netinv_extras.relationships.sides import RelationshipSide, sides_of
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 GROUP = "Relationships"
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.read.names import Pair, names_in_context
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.relationships.models import NAME
 from netinv_extras.relationships.sides import RelationshipSide, sides_of
 from netinv_extras.web.members import member
 from netinv_web.extensions import Panel
 from netinv_web.markup import object_link
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_extras:relationships/web/templates/relationships.jinja2"
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.tags import Tags
 from netinv_web.bulk.selection import FIELDS
 from netinv_web.extensions import Action, Panel
@@ -16,6 +15,11 @@ from netinv_web.forms.controls import Control, ControlFactory, FactoryKey
 from netinv_web.lists.selection import SELECTION
 from netinv_web.markup import dot
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 NAME = "tags"
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.content_types import has_pages
 from netinv_extras.templates.export import PARAMETER
 from netinv_extras.templates.export_templates import ExportTemplate
 from netinv_web.extensions import Export
 from netinv_web.menu import may
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 LABEL = "extras.exporttemplate"
 _table = table_of(ExportTemplate)

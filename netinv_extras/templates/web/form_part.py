@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
 from netinv_extras.templates.web.trial_results import KINDS, TrialResult, trial_of
 from netinv_web.extensions import FormPart
 from netinv_web.forms.form import SHOW_AGAIN, Form
 from netinv_web.pages import form_of
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 NAME, TITLE = "try", "Try it"
 TEMPLATE = "netinv_extras:templates/web/templates/trial_part.jinja2"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
 from netinv_extras.templates import computed_fields
 from netinv_extras.web.members import FACT_GROUPS
 from netinv_web.extensions import Panel
 from netinv_web.markup import text_markup
 from netinv_web.menu import may
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 LABEL = "extras.computedfield"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -12,7 +12,6 @@ from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http.views import key_of
 from netinv_core.labels import label_of
 from netinv_core.read import listing
-from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_extras.templates.web.trial_results import KINDS, TrialResult, trial_of
 from netinv_web import notices
@@ -20,6 +19,9 @@ from netinv_web.extensions import Action
 from netinv_web.objects.details import object_values
 from netinv_web.pages import form_of, page, see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TEMPLATE = "netinv_extras:templates/web/templates/trial.jinja2"
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Denied, Invalid, error_text
 from netinv_core.read import listing
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.objects import ObjectLoader
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 MOST = 50  # objects to choose from, and objects in the list of an export template
 _LINE = re.compile(r"Line (\d+): ")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from netinv_core.labels import label_of
-from netinv_core.types import Endpoint, Field, UnitOfWork
 from netinv_extras.validation_rules.models import LABEL
 from netinv_extras.web import filter_control
 from netinv_extras.web.filter_actions import StoredFilter
 from netinv_web.forms.controls import Control
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+    from netinv_core.uow import UnitOfWork
 
 APPLIES_HELP = "As on lists: site:lisbon status:!planned name~core, or JSON. Blank for every object."
 REQUIRES_HELP = (

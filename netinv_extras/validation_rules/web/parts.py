@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -11,7 +11,6 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.read.plan import Row
-from netinv_core.types import Endpoint, JoinedTable, ReadPlan, UnitOfWork
 from netinv_extras.validation_rules import judging
 from netinv_extras.validation_rules.broken_rules import broken_rules, enabled_rules, has_rules, numbers_broken
 from netinv_extras.validation_rules.conditions import VIOLATES
@@ -24,6 +23,11 @@ from netinv_web.lists.facet_counts import ListFacet
 from netinv_web.markup import EMPTY, link
 from netinv_web.menu import may
 from netinv_web.paths import object_path, page_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, ReadPlan
+    from netinv_core.uow import UnitOfWork
 
 NAME = "broken-rules"
 TEMPLATE = "netinv_extras:validation_rules/web/templates/broken_rules.jinja2"

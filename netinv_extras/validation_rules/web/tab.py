@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.errors import Invalid
 from netinv_core.labels import capitalized, label_of
 from netinv_core.read.filter_words import condition_words
-from netinv_core.types import Endpoint
 from netinv_extras.validation_rules import trials
 from netinv_extras.validation_rules.violations import broken_by, row_of
 from netinv_web.extensions import ListTab, Tab
@@ -18,6 +17,9 @@ from netinv_web.forms import pickers
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import readable
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 TRIAL_TEMPLATE = "netinv_extras:validation_rules/web/templates/trial.jinja2"
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.read import listing
-from netinv_core.types import Endpoint
 from netinv_extras.webhooks import preview
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED
 from netinv_extras.webhooks.web import delivery_queue
 from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 MAX_LANE = 20  # deliveries of a lane that are listed
 HIDDEN_WEBHOOK = "You may not view the webhook, so its request is not shown."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
@@ -17,7 +17,6 @@ from netinv_core.errors import Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
 from netinv_core.read.names import Pair, names_in_context
-from netinv_core.types import Endpoint, UnitOfWork
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, STATES, SUCCEEDED, retry_selected
 from netinv_web import frame, markup, notices
 from netinv_web.lists.list_query import query_of
@@ -26,6 +25,10 @@ from netinv_web.markup import EMPTY, link, time_markup
 from netinv_web.menu import may
 from netinv_web.pages import form_of, form_text, see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 PATH = "/extras/webhook-deliveries/queue/"
 RETRY = "/extras/webhook-deliveries/retry/"

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 from pyramid.request import Request
 
-from netinv_core.types import Endpoint
 from netinv_extras.change_conditions import NAME, errors_of, faults_of_form
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.web import form_part as template_part
@@ -22,6 +21,9 @@ from netinv_web.extensions import FormPart
 from netinv_web.forms import control_values
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import Form
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 LABEL = "extras.webhook"
 BODY, HEADERS = "body_template", "additional_headers"

@@ -12,7 +12,6 @@ from pyramid.response import Response
 from netinv_core.auth import permissions
 from netinv_core.errors import NotFound
 from netinv_core.read import listing
-from netinv_core.types import Endpoint
 from netinv_core.write import save
 from netinv_extras.webhooks import condition_preview, payload, preview
 from netinv_extras.webhooks.deliveries import STATES
@@ -24,6 +23,7 @@ from netinv_web.pages import form_of, page, see_other
 from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_extras.webhooks.http_client import DeliveryAnswer
 
 TEMPLATE = "netinv_extras:webhooks/web/templates/webhook_test.jinja2"

@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import alembic.command
 import alembic.script
@@ -21,9 +21,12 @@ from netinv_core.backups import archive
 from netinv_core.backups import writing as backup
 from netinv_core.backups.archive import ArchiveError
 from netinv_core.db import revisions
-from netinv_core.types import App, Registry
 from netinv_testing import Service
 from tests.support.databases import empty_database, migrated_database
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.registry import Registry
 
 pytestmark = [pytest.mark.slow, pytest.mark.night]
 SECRET = "a random text of more than 32 characters"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import sqlalchemy as sa
@@ -15,11 +15,14 @@ from netinv_core.errors import Invalid
 from netinv_core.read import parameters
 from netinv_core.read.parameters import parse_parameters
 from netinv_core.settings import OWN
-from netinv_core.types import Endpoint, Filter
 from netinv_extras.graphql import arguments
 from netinv_extras.graphql.arguments import MAX_VALUES, TOO_MANY_VALUES
 from netinv_testing import Api, Service, Unique
 from netinv_web.testing import Browser
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.filters import Filter
 
 GROUPS = "/api/extras/dynamic-groups/"
 SITES = "/api/dcim/sites/"

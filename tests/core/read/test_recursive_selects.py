@@ -8,15 +8,17 @@ import ast
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import netinv_core
 from netinv_core.read import name_lookup
-from netinv_core.types import Endpoint
 from netinv_testing import Api, Service
 from netinv_web.testing import Browser
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 DEFINITION = re.compile(r"\b\w+\((\w+, )*\w+\) AS\s*\(\s*SELECT")
 # Run on SQLite and PostgreSQL alone, which take no more memory for many.
