@@ -18,7 +18,7 @@ import orjson
 import psycopg
 from sqlalchemy import event
 
-from netinv_core.db.driver.read_connection import ReadConnection
+from netinv_core.driver.read_connection import ReadConnection
 from netinv_core.main import main
 
 HOST = "127.0.0.1"

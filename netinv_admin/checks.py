@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, make_url
 
-from netinv_core import needed_rows, setting_variables
+from netinv_core import needed_rows, setting_variables, start_check
 from netinv_core.app import App
 from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
 from netinv_core.backups import schedule as backups
 from netinv_core.command_output import counted
-from netinv_core.db import availability, revisions, start_check, table_check, text_indexes
-from netinv_core.db.driver import driver_of
+from netinv_core.db import availability, revisions, table_check, text_indexes
 from netinv_core.db.engine import db_now, is_pooled
 from netinv_core.db.replicas import FOREIGN, PROMOTED, UP, replicas_for
 from netinv_core.db.replicas import INTERVAL as PROBE_INTERVAL
+from netinv_core.driver import driver_of
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding, folder
 from netinv_core.http import server
 from netinv_core.models.base import now, table_of

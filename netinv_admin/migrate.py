@@ -26,8 +26,8 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.content_types import load
 from netinv_core.db import availability, revisions, text_indexes
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import WRITING, session_factory
+from netinv_core.driver import driver_of
 from netinv_core.migrations import journal as journals
 from netinv_core.models.base import Base
 from netinv_core.uow import UnitOfWork

@@ -23,8 +23,8 @@ from netinv_core.backups import archive
 from netinv_core.backups.archive import ArchiveError, BackupReader, Manifest
 from netinv_core.backups.writing import left_out
 from netinv_core.db import revisions
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import WRITING
+from netinv_core.driver import driver_of
 from netinv_core.models.base import Base, table_of
 from netinv_core.storage import files
 

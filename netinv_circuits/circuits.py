@@ -27,10 +27,10 @@ from netinv_core.models.columns import (
     required_text,
 )
 from netinv_core.presentation import Presentation
-from netinv_core.read import lookups
 from netinv_core.read.filters import related, tree, tree_pair, value
-from netinv_core.read.plan import Row
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.sql import lookups
+from netinv_core.sql.plan import Row
 from netinv_core.units import KBPS
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -38,8 +38,8 @@ from netinv_tenancy.tenants import Tenant, tenant_filters
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan, RowSet
 
 TERMINATION = "circuits.circuittermination"
 MAX_RATE = 2**31 - 1

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from netinv_core.app import App, Feature
     from netinv_core.auth import permissions
     from netinv_core.auth.models import User
-    from netinv_core.auth.security_policy import API_ACCESS, AUTHENTICATED
     from netinv_core.changelog.change_set import Change
     from netinv_core.changelog.guards import ChangeGuard
     from netinv_core.changelog.models import ObjectChange
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from netinv_core.http.metrics import Sample
     from netinv_core.http.query_parameters import query
     from netinv_core.http.root_views import root
+    from netinv_core.http.security_policy import API_ACCESS, AUTHENTICATED
     from netinv_core.importing.dump import Derived, Part, Source
     from netinv_core.models.associations import content_type_table, many_to_many, unique_set, unique_together
     from netinv_core.models.base import (
@@ -76,11 +76,9 @@ if TYPE_CHECKING:
         url,
     )
     from netinv_core.presentation import MenuEntry, MenuSection, Presentation
-    from netinv_core.read import filters, listing, lookups, relations
+    from netinv_core.read import filters, listing
     from netinv_core.read.filters import Filter
-    from netinv_core.read.lookups import convert
     from netinv_core.read.recognisers import Match, SearchProvider
-    from netinv_core.read.relations import Relation
     from netinv_core.registry import Registry
     from netinv_core.resource import (
         FieldFactory,
@@ -100,6 +98,9 @@ if TYPE_CHECKING:
         utilization,
     )
     from netinv_core.single_references import to_one
+    from netinv_core.sql import lookups, relations
+    from netinv_core.sql.lookups import convert
+    from netinv_core.sql.relations import Relation
     from netinv_core.tasks.queue import Task, notify_worker
     from netinv_core.tasks.retention import Retention, older_than
     from netinv_core.uow import UnitOfWork
@@ -244,7 +245,7 @@ _NAMES = {
     "netinv_core.app": "App Feature",
     "netinv_core.auth": "permissions",
     "netinv_core.auth.models": "User",
-    "netinv_core.auth.security_policy": "API_ACCESS AUTHENTICATED",
+    "netinv_core.http.security_policy": "API_ACCESS AUTHENTICATED",
     "netinv_core.changelog.change_set": "Change",
     "netinv_core.changelog.guards": "ChangeGuard",
     "netinv_core.changelog.models": "ObjectChange",
@@ -272,11 +273,12 @@ _NAMES = {
         "optional_text required_text slug text unique_copy url"
     ),
     "netinv_core.presentation": "MenuEntry MenuSection Presentation",
-    "netinv_core.read": "filters listing lookups relations",
+    "netinv_core.read": "filters listing",
     "netinv_core.read.filters": "Filter",
-    "netinv_core.read.lookups": "convert",
+    "netinv_core.sql": "lookups relations",
+    "netinv_core.sql.lookups": "convert",
     "netinv_core.read.recognisers": "Match SearchProvider",
-    "netinv_core.read.relations": "Relation",
+    "netinv_core.sql.relations": "Relation",
     "netinv_core.registry": "Registry",
     "netinv_core.resource": (
         "FieldFactory Resource Rule VersionChange batch_loaded coalesce computed computed_choice "

@@ -16,11 +16,12 @@ from netinv_core.fields.read_only import unchanged
 from netinv_core.labels import without_id
 from netinv_core.models.columns import CASCADE, column_info
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN, within
-from netinv_core.read import ordering, relations
+from netinv_core.read import ordering
 from netinv_core.read.derived_filters import derived_filters
-from netinv_core.read.relations import Relation
 from netinv_core.records import Order
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql import relations
+from netinv_core.sql.relations import Relation
 
 if TYPE_CHECKING:
     from netinv_core.app import App

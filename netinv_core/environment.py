@@ -15,11 +15,11 @@ from huey import Huey
 from pyramid.paster import setup_logging
 from sqlalchemy.engine import Engine
 
-from netinv_core import allocator, reloading
+from netinv_core import allocator, reloading, start_check, worker_tasks
 from netinv_core.auth import identity
 from netinv_core.auth.account import Identity
 from netinv_core.content_types import load
-from netinv_core.db import start_check, table_check
+from netinv_core.db import table_check
 from netinv_core.db.engine import session_factory
 from netinv_core.ini_files import app_settings, loader_uri
 from netinv_core.main import engine_for, read_settings, registry_for
@@ -101,7 +101,7 @@ class Environment:
         """The engine, after a check that the installed packages and the secret fit the database. Plugins whose
         migrations were not run are quarantined, and no longer in the registry.
 
-        :raises netinv_core.db.start_check.UnusableDatabase: when the others do not fit
+        :raises netinv_core.start_check.UnusableDatabase: when the others do not fit
         """
         self.registry = self._migrated_registry()
         start_check.check(self.engine, self.registry, self.ini)
@@ -149,7 +149,7 @@ class Environment:
             huey = task_queue.queue(url)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
-        task_queue.add_tasks(huey, self.checked_engine, self.registry)
+        worker_tasks.add_tasks(huey, self.checked_engine, self.registry)
         huey.create_consumer = functools.partial(task_queue.Standalone, huey)
         apps, is_incomplete = apps_of(self.packages[0]), bool(self.packages[1])
         reloading.watch(reloading.Reloadable(self.ini, {}, self.registry.settings, apps, is_incomplete))

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 FieldErrors = dict[str, Any]
+MAX_TEXT_LENGTH = 500  # characters of a client's text that a message repeats
 
 
 class Message(str):
@@ -307,3 +308,8 @@ def _bounded(body: Any) -> Any:
     if isinstance(body, list) and len(body) > MAX_MESSAGES:
         return [*map(_bounded, body[:MAX_MESSAGES]), f"{len(body) - MAX_MESSAGES} more are not listed."]
     return [_bounded(part) for part in body] if isinstance(body, list) else body
+
+
+def short(text: str) -> str:
+    """Truncates a client's text for a message."""
+    return text if len(text) <= MAX_TEXT_LENGTH else f"{text[:MAX_TEXT_LENGTH]}…"

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from netinv_core.read.recognisers import SearchProvider
     from netinv_core.registry import Registry
     from netinv_core.resource import FieldFactory
-    from netinv_core.tabular.rows import JoinedColumns
     from netinv_core.tasks.queue import Task
     from netinv_core.tasks.retention import Retention
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.delete import GenericCascade
     from netinv_core.write.dry_run import Effects
+    from netinv_core.write.table_rows import JoinedColumns
 
 #: Decorator of the specification of a hook, in the module that ``App(hooks=…)`` names.
 hookspec = pluggy.HookspecMarker("netinv")
@@ -64,7 +64,7 @@ def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, 
 @hookspec
 def netinv_joined_columns(registry: Registry, endpoint: Endpoint) -> Iterable[JoinedColumns]:
     """Columns of a resource's tables that together name what several of its fields hold
-    (:class:`netinv_core.tabular.rows.JoinedColumns`).
+    (:class:`netinv_core.write.table_rows.JoinedColumns`).
     """
 
 
@@ -82,7 +82,7 @@ def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
 
 @hookspec
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
-    """Relations (:class:`netinv_core.read.relations.Relation`) to attach to a resource of any package, by name."""
+    """Relations (:class:`netinv_core.sql.relations.Relation`) to attach to a resource of any package, by name."""
 
 
 @hookspec
@@ -92,7 +92,7 @@ def netinv_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
 
 @hookspec
 def netinv_document_members(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Callable[..., None]]:
-    """Members that the JSON objects of an endpoint may have (:mod:`netinv_core.read.documents`), by name.
+    """Members that the JSON objects of an endpoint may have (:mod:`netinv_core.sql.documents`), by name.
 
     Each has a function that raises ``ValueError`` for names within the member, a lookup and a value that do not fit.
     """

@@ -25,11 +25,13 @@ from netinv_core import (
     reloading,
     setting_aside,
     setting_variables,
+    start_check,
+    worker_tasks,
 )
 from netinv_core import settings as ini_settings
 from netinv_core.auth import providers
 from netinv_core.auth.account import ANONYMOUS
-from netinv_core.db import start_check, table_check
+from netinv_core.db import table_check
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.db.replicas import replicas_for
@@ -100,7 +102,7 @@ def _registry(dialect: str, settings: Mapping[str, Any], packages: Packages) -> 
     hook_results.check(registry, hook_results.OF_SERVICE)
     registry.freeze()
     plugin_checks.check(registry)
-    for contributed in (list_formats.formats_of_packages, providers.providers_of, task_queue.check_names):
+    for contributed in (list_formats.formats_of_packages, providers.providers_of, worker_tasks.check_names):
         contributed(registry)  # so that a package that fails is quarantined
     return registry
 
@@ -190,10 +192,10 @@ def _started(global_config: Mapping[str, str], settings: Mapping[str, str]) -> A
     options = {name: value for name, value in global_config.items() if name not in ("__file__", "here")}
     reloading.watch(reloading.Reloadable(ini, options, app.registry.netinv.settings, apps, bool(packages[1])))
     if typed_settings["queue_url"]:
-        task_queue.enqueue_startup_tasks(app.registry.netinv)
+        worker_tasks.enqueue_startup_tasks(app.registry.netinv)
     if typed_settings["embedded_worker"] and typed_settings["queue_url"]:
         huey = task_queue.queue(typed_settings["queue_url"])
-        task_queue.add_tasks(huey, engine, app.registry.netinv)
+        worker_tasks.add_tasks(huey, engine, app.registry.netinv)
         task_queue.start_embedded(huey)
     return app
 

@@ -21,8 +21,8 @@ from netinv_core.content_types import ContentTypeRow, labels_in_order
 from netinv_core.db.engine import session_factory
 from netinv_core.db.locks import STRIPES, LockStripe
 from netinv_core.models.base import table_of
-from netinv_core.tasks.upkeep import ROW, Upkeep
 from netinv_core.uow import UnitOfWork as SessionUnitOfWork
+from netinv_core.upkeep import ROW, Upkeep
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry

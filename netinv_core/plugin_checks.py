@@ -22,10 +22,11 @@ from netinv_core.fields.read_only import Computed
 from netinv_core.models.columns import column_info
 from netinv_core.nearest import advice
 from netinv_core.presentation import NAME_IN_CONTEXT
-from netinv_core.read import ordering, relations
-from netinv_core.read.plan import ReadPlan
-from netinv_core.read.plans import new_plan
+from netinv_core.read import ordering
 from netinv_core.resource import WRITES
+from netinv_core.sql import relations
+from netinv_core.sql.plan import ReadPlan
+from netinv_core.sql.plans import new_plan
 from netinv_core.write.reading_rules import ReadingRule
 
 if TYPE_CHECKING:

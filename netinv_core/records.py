@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.write.identification import IdentifiedObjects
 
 Setting = tuple[Callable[[str], Any], Any]
 SettingDefinitions = Mapping[str, Setting]

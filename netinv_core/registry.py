@@ -17,7 +17,7 @@ from netinv_core.app import DISABLED, App, feature_of
 from netinv_core.caches import CacheCounts
 from netinv_core.confidential import refuse_confidential
 from netinv_core.db.availability import is_away, is_busy
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError
 from netinv_core.models.base import Base

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.models.columns import column_info
-from netinv_core.read import relations
 from netinv_core.resource import count_of, counter
+from netinv_core.sql import relations
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.relations import Relation
+    from netinv_core.sql.relations import Relation
 
 
 def link(owner: Endpoint) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from pyramid.settings import asbool, aslist, falsey, truthy
 
-from netinv_core import drivers, setting_variables
+from netinv_core import extra_libraries, setting_variables
 from netinv_core.app import DISABLED, feature_mistakes
 from netinv_core.net import addresses
 from netinv_core.packages import CORE, PackageError, errors_of
@@ -281,7 +281,7 @@ def read(
     if mistake is not None:
         raise ValueError(mistake)
     for name in ("database_url", "queue_url", "otel_endpoint"):
-        drivers.require(setting_variables.place(name, variables), values[name])
+        extra_libraries.require(setting_variables.place(name, variables), values[name])
     replicas = values["database_read_urls"]
     if replicas and not all(url.startswith("postgresql") for url in (values["database_url"], *replicas)):
         place = setting_variables.place("database_read_urls", variables)

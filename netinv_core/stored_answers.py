@@ -21,8 +21,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.auth import crypto
-from netinv_core.db.driver import driver_of
+from netinv_core import crypto
+from netinv_core.driver import driver_of
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import column
 from netinv_core.tasks.retention import Retention, older_than

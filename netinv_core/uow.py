@@ -16,9 +16,9 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from netinv_core.changelog.change_set import ChangeSet
-from netinv_core.db import data_manager, read_positions
-from netinv_core.db.driver import driver_of
+from netinv_core.db import read_positions
 from netinv_core.db.engine import options_for
+from netinv_core.driver import data_manager, driver_of
 from netinv_core.miscalled import module_of
 from netinv_core.models.base import now
 from netinv_core.package_faults import logged
@@ -28,8 +28,8 @@ from netinv_core.storage.files import Files
 if TYPE_CHECKING:
     from netinv_core.aside import Aside
     from netinv_core.auth.account import Identity
-    from netinv_core.db.driver.read_connection import ReadConnection
     from netinv_core.db.replicas import ReadRoute
+    from netinv_core.driver.read_connection import ReadConnection
     from netinv_core.read.name_lookup import NameQuery
     from netinv_core.records import ObjectWarning
     from netinv_core.registry import Registry
@@ -401,7 +401,7 @@ class UnitOfWork:
     def execute(self, statement: Any, values: Any = None, *, where: Sequence[Any] = ()) -> Any:
         """Runs a statement for these values of its parameters, or for those of each of many rows (a list).
 
-        The driver of the database knows how (:mod:`netinv_core.db.driver`). A statement that changes rows marks a
+        The driver of the database knows how (:mod:`netinv_core.driver`). A statement that changes rows marks a
         managed session as changed, so that it is committed.
 
         :param where: further conditions, for a SELECT that the caller keeps for other requests

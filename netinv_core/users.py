@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core import needed_rows
+from netinv_core import crypto, needed_rows
 from netinv_core.app import App
-from netinv_core.auth import crypto, granted_terms, password_policy
+from netinv_core.auth import granted_terms, password_policy
 from netinv_core.auth import permissions as permits
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import (
@@ -21,14 +21,14 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
-from netinv_core.auth.tokens import tokens
+from netinv_core.errors import short
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.user_config import user_config
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.presentation import MenuSection, Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
-from netinv_core.write.reference_messages import short
+from netinv_core.tokens import tokens
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork

@@ -11,8 +11,8 @@ from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import tree
 from netinv_core.read.recognisers import SearchProvider
 from netinv_core.resource import utilization
-from netinv_core.tabular.rows import JoinedColumns
 from netinv_core.write.delete import GenericCascade
+from netinv_core.write.table_rows import JoinedColumns
 from netinv_dcim import (
     interface_redundancy,
     moves,
@@ -71,9 +71,9 @@ if TYPE_CHECKING:
 
     from netinv_core.endpoint import Endpoint
     from netinv_core.read.filters import Filter
-    from netinv_core.read.relations import Relation
     from netinv_core.registry import Registry
     from netinv_core.resource import FieldFactory
+    from netinv_core.sql.relations import Relation
     from netinv_extras.git.sync import ContentKind
 
 DEVICE = "dcim.device"

@@ -27,11 +27,12 @@ from netinv_core.models.columns import (
     unique_copy,
 )
 from netinv_core.presentation import Presentation, beside
-from netinv_core.read import listing, relations
+from netinv_core.read import listing
 from netinv_core.read.filters import flag, has, one_of, related, tree, tree_pair, value
-from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import Resource, coalesce
 from netinv_core.single_references import through_one_to_one
+from netinv_core.sql import relations
+from netinv_core.sql.lookups import convert_flag, negated
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_redundancy import GROUP_COLUMNS, DeviceRedundancyGroup, priorities_are_within_a_group

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
+from netinv_core.fields import schema
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational, Primary, now
 from netinv_core.models.columns import (
@@ -32,9 +33,8 @@ from netinv_core.models.columns import (
 from netinv_core.models.types import Timestamp
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of, related
-from netinv_core.read.relations import across
 from netinv_core.resource import FieldFactory, Resource, reverse_fk
-from netinv_core.write import schema
+from netinv_core.sql.relations import across
 from netinv_dcim.components.base import component_display_name
 from netinv_dcim.components.interfaces import Interface, interfaces
 from netinv_extras.secrets import SecretsGroup
@@ -44,8 +44,8 @@ from netinv_extras.tags import Tags, tagged
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.relations import Relation
     from netinv_core.registry import Registry
+    from netinv_core.sql.relations import Relation
     from netinv_core.write.draft import Draft
 
 PROTOCOLS = Choices.of(hsrp="HSRP", vrrp="VRRP", glbp="GLBP", carp="CARP")

@@ -30,9 +30,9 @@ from netinv_core.models.columns import (
 )
 from netinv_core.presentation import Presentation
 from netinv_core.read import listing
-from netinv_core.read.lookups import negated
 from netinv_core.read.name_lookup import NameQuery, descendants, ids_of
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.sql.lookups import negated
 from netinv_core.write.trees import depth
 from netinv_dcim.sites import Site
 from netinv_extras.content_types import used_types_stay

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, lock_parents
 from netinv_core.read import listing
-from netinv_core.read.union import kept_union
+from netinv_core.sql.union import kept_union
 from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.device_bays import move_installed_devices

@@ -13,8 +13,8 @@ from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Ref, foreign_key, required_text, text
 from netinv_core.presentation import Presentation
 from netinv_core.read.filters import related, tree_pair
-from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.system_update import system_update
 

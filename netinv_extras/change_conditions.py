@@ -17,7 +17,7 @@ from sqlalchemy.orm import MappedColumn
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.columns import json_document
-from netinv_core.read.lookups import max_terms
+from netinv_core.sql.lookups import max_terms
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.validation_rules import conditions as filter_conditions
 from netinv_undo.differences import is_equal, is_own, members

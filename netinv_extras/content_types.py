@@ -18,10 +18,10 @@ from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
-from netinv_core.read.lookups import negated
 from netinv_core.read.name_lookup import invalid_choice
-from netinv_core.read.plans import plan_of
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.sql.lookups import negated
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.draft import ALL
 from netinv_core.write.reference_messages import NO_SUCH_ID, message
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from netinv_core.fields import Status
 from netinv_core.importing.dump import Fields, content_type
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.references import statuses_for
 from netinv_extras.custom_fields.models import CustomField
 from netinv_extras.netbox import AS_JSON, AS_TEXT, FIELD, STATUS

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from netinv_core.http.serialization import dumps
 from netinv_core.importing.dump import Declaration, Excluded
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_import.nautobot import label_of
 from netinv_import.rest import NotAList, RestClient
 from netinv_import.services import Lists

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from netinv_core.fields import Choice, Status
 from netinv_core.fields.images import MEDIA
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.storage.files import Upload
 from netinv_core.write.draft import Draft
 from netinv_import.mapping import Body, DumpMapping

@@ -11,8 +11,8 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import related
 from netinv_core.read.recognisers import SearchProvider
-from netinv_core.tabular.rows import JoinedColumns
 from netinv_core.write.delete import GenericCascade
+from netinv_core.write.table_rows import JoinedColumns
 from netinv_ipam import (
     addresses,
     nautobot2,

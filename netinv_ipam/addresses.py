@@ -26,9 +26,10 @@ from netinv_core.models.columns import (
 )
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation, beside
-from netinv_core.read import listing, lookups, relations
+from netinv_core.read import listing
 from netinv_core.read.filters import Filter, custom, number, related
 from netinv_core.resource import Resource, VersionChange, generic_fk, reverse_fk
+from netinv_core.sql import lookups, relations
 from netinv_core.write.cycles import without_cycles
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.referring_rules import through

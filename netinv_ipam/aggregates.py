@@ -15,9 +15,9 @@ from netinv_core.db.locks import lock_for
 from netinv_core.models.base import Organizational, Primary
 from netinv_core.models.columns import PROTECT, Description, Name, Ref, Slug, boolean, column, foreign_key
 from netinv_core.presentation import Presentation
-from netinv_core.read import lookups
 from netinv_core.read.filters import value
 from netinv_core.resource import Resource
+from netinv_core.sql import lookups
 from netinv_ipam import network_filters, networks
 from netinv_tenancy.tenants import Tenant, tenant_filters
 

@@ -14,7 +14,7 @@ from netinv_core.http import allocating
 from netinv_core.http.actions import BodyOf, documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import save
 from netinv_ipam.free_space import cut, free_addresses, free_blocks, network_text
 from netinv_ipam.networks import BITS

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
+from netinv_core.driver import driver_of
 from netinv_ipam.networks import BITS, packed
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import EVERYWHERE, GLOBAL, IN_VRF, container_statuses

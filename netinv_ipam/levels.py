@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import inlined_int
+from netinv_core.driver import driver_of
 from netinv_ipam.hierarchy import Limits, Owner, in_order, within
 from netinv_ipam.networks import BITS
 from netinv_ipam.prefixes import Prefix

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.labels import label_of
 from netinv_core.models.base import table_of
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import delete, save
 from netinv_ipam.networks import parse, within
 from netinv_ipam.prefixes import Prefix

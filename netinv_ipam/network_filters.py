@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import netaddr
 import sqlalchemy as sa
 
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_values
+from netinv_core.driver import driver_of
 from netinv_core.read.filters import Filter, custom, number
-from netinv_core.read.lookups import LOOKUPS, any_of, begins, max_terms, meets
 from netinv_core.read.parameters import TOO_MANY
+from netinv_core.sql.lookups import LOOKUPS, any_of, begins, max_terms, meets
 from netinv_ipam.networks import (
     BITS,
     Condition,

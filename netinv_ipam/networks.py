@@ -19,12 +19,12 @@ from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core import fields
 from netinv_core.caches import lru_cache
+from netinv_core.fields import schema
 from netinv_core.models.columns import Choices, column, column_info
 from netinv_core.models.types import Chars, Packed
 from netinv_core.read.filters import Filter, custom
-from netinv_core.read.lookups import any_of, whole_number
 from netinv_core.resource import FieldFactory, computed, computed_choice
-from netinv_core.write import schema
+from netinv_core.sql.lookups import any_of, whole_number
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

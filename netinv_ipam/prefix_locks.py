@@ -10,12 +10,12 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.caches import BoundedCache, lru_cache
-from netinv_core.db.driver import driver_of
-from netinv_core.db.driver.combined import Combined, Run
 from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.driver import driver_of
+from netinv_core.driver.combined import Combined, Run
 from netinv_core.read import listing
-from netinv_core.read.lookups import any_of
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.lookups import any_of
 from netinv_ipam import networks
 from netinv_ipam.prefixes import Prefix
 

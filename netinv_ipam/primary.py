@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.referring_rules import Reading, ReadingRule, related_by, through
 from netinv_dcim.components.interfaces import Interface

@@ -14,12 +14,12 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied, Invalid, NotFound, error_text
+from netinv_core.fields import schema
 from netinv_core.http import allocating
 from netinv_core.http.actions import documented
 from netinv_core.http.views import downgrade_representation
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
-from netinv_core.write import schema
+from netinv_core.sql.plans import plan_of
 from netinv_ipam import merging, moving, splitting
 from netinv_ipam.prefix_locks import locked
 from netinv_ipam.reshaping import Item, ReshapingPlan

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
+from netinv_core.fields import schema
 from netinv_core.models.associations import many_to_many
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import (
@@ -29,9 +30,8 @@ from netinv_core.models.columns import (
 from netinv_core.models.types import Json
 from netinv_core.presentation import Presentation, within
 from netinv_core.read.filters import one_of
-from netinv_core.read.lookups import whole_number
 from netinv_core.resource import FieldFactory, Resource, to_many
-from netinv_core.write import schema
+from netinv_core.sql.lookups import whole_number
 from netinv_core.write.draft import ALL
 from netinv_dcim.devices import Device
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.tabular.rows import JoinedColumns
 from netinv_core.write.slugs import slugify
+from netinv_core.write.table_rows import JoinedColumns
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

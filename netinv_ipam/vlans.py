@@ -24,9 +24,10 @@ from netinv_core.models.columns import (
     slug,
 )
 from netinv_core.presentation import Presentation, beside
-from netinv_core.read import listing, lookups, relations
+from netinv_core.read import listing
 from netinv_core.read.filters import Filter, related, tree, tree_pair
 from netinv_core.resource import Resource
+from netinv_core.sql import lookups, relations
 from netinv_core.write.referring_rules import through
 from netinv_dcim.devices import Device
 from netinv_dcim.located_objects import LOCATION_READS, PLACE, below_locations, location_fits, within_group

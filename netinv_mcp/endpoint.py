@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from pyramid.request import Request
 
-from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.errors import Denied, Invalid
+from netinv_core.http.security_policy import AUTHENTICATED
 
 PATH = "/mcp/"
 MISSING = 'the setting netinv.mcp needs the SDK of the protocol: pip install "netinv[mcp]" ({})'

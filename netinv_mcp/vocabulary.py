@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.http.options import described_fields
 from netinv_core.read.ordering import orderings_of
-from netinv_core.tabular.identification import natural_key
+from netinv_core.write.identification import natural_key
 from netinv_mcp.api_calls import ApiCaller, ToolRefusal
 
 if TYPE_CHECKING:

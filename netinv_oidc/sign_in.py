@@ -17,7 +17,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.errors import Denied, RequestError
 from netinv_core.registry_cache import cached_in_registry
 from netinv_oidc import SIGN_IN

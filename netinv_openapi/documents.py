@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from pyramid.config import Configurator
 
 from netinv_core import fields
-from netinv_core.changelog.past_states import has_history
 from netinv_core.errors import Gone
 from netinv_core.fields import openapi_types
 from netinv_core.fields.images import uploads_of
@@ -40,6 +39,7 @@ from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.query_parameters import query
 from netinv_core.http.services import ServiceRoute
 from netinv_core.read.entity_tags import INCLUDED
+from netinv_core.read.past_states import has_history
 from netinv_openapi import colander_schemas, files, filterset_views, object_schemas, parameters
 from netinv_openapi.object_schemas import object_schema
 from netinv_openapi.operations import (

@@ -15,7 +15,7 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.root_views import RootView, add_root_view, root
 from netinv_core.http.serialization import single_value
 from netinv_core.read import filters
-from netinv_core.read.lookups import SUFFIXES
+from netinv_core.sql.lookups import SUFFIXES
 from netinv_openapi import parameters
 
 if TYPE_CHECKING:

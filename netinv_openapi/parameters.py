@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
-from netinv_core.changelog import past_states
 from netinv_core.http import versions
 from netinv_core.http.list_formats import formats_of
 from netinv_core.http.query_parameters import PAGING, Schema, query
+from netinv_core.read import past_states
 from netinv_core.read.entity_tags import INCLUDED
-from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.ordering import PARAMETER, orderings_of
+from netinv_core.sql.lookups import SUFFIXES
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -17,8 +17,8 @@ from netinv_core.db import folding
 from netinv_core.errors import Denied
 from netinv_core.fields import Reference
 from netinv_core.read import words
-from netinv_core.read.union import Union, kept_union
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.union import Union, kept_union
 from netinv_search import stages
 
 if TYPE_CHECKING:

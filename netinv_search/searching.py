@@ -24,11 +24,11 @@ from netinv_core.errors import Denied, Invalid, RequestError
 from netinv_core.labels import capitalized
 from netinv_core.packages import errors_of
 from netinv_core.read import listing, pages, words
-from netinv_core.read.plan import fetch_together
-from netinv_core.read.plans import plan_of
 from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.read.shared_selects import OwnedSelect, rows_of_all
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.plan import fetch_together
+from netinv_core.sql.plans import plan_of
 from netinv_search import parts, stages
 from netinv_search.stages import name_of
 

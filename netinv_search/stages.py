@@ -19,13 +19,14 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.db import folding, text_indexes
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import contains, inlined_int
+from netinv_core.driver import driver_of
 from netinv_core.errors import Denied
-from netinv_core.read import indexed_texts, lookups, relations, words
-from netinv_core.read.lookups import LOOKUPS
-from netinv_core.read.union import Union, kept_union
+from netinv_core.read import indexed_texts, words
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql import lookups, relations
+from netinv_core.sql.lookups import LOOKUPS
+from netinv_core.sql.union import Union, kept_union
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

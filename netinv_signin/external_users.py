@@ -22,10 +22,10 @@ from netinv_core.auth.providers import ExternalUser
 from netinv_core.db.availability import is_busy
 from netinv_core.db.engine import lock_rows, session_factory
 from netinv_core.errors import Denied, Invalid
-from netinv_core.fields import Value
+from netinv_core.fields import Value, schema
 from netinv_core.models.base import now, table_of
 from netinv_core.uow import UnitOfWork
-from netinv_core.write import save, schema
+from netinv_core.write import save
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry

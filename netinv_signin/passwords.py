@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.auth.audit import audit
 from netinv_core.auth.models import SignInCounter, User
 from netinv_core.auth.providers import providers_of
 from netinv_core.caches import lru_cache
 from netinv_core.db.availability import is_busy
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import options_for
+from netinv_core.driver import driver_of
 from netinv_core.errors import Denied, TooManyRequests, Unavailable
 from netinv_core.models.base import now, table_of
 from netinv_core.net import addresses

@@ -11,19 +11,19 @@ import orjson
 
 from netinv_core import answer_size
 from netinv_core.errors import FieldErrors, Invalid
-from netinv_core.fields import NONE, Reference, errors_of, generic_pairs
-from netinv_core.read.records import nested_fields
+from netinv_core.fields import NONE, Reference, cells, errors_of, generic_pairs
 from netinv_core.records import CellColumn
-from netinv_core.tabular import cells, identification
-from netinv_core.tabular.rows import ID, ParsedRows
+from netinv_core.sql.records import nested_fields
+from netinv_core.write import identification
+from netinv_core.write.table_rows import ID, ParsedRows
 from netinv_tabular import headers
 from netinv_tabular.delimited import Table
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.tabular.identification import IdentifiedObjects
     from netinv_core.uow import UnitOfWork
+    from netinv_core.write.identification import IdentifiedObjects
 
 NO_COLUMN = "There is no column of this name. Columns are: {}."
 AMBIGUOUS = "Another column names the same object by its attributes."

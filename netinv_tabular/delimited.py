@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from netinv_core.errors import BadRequest, TooLarge
-from netinv_core.tabular import cells
+from netinv_core.fields import cells
 
 COMMA, SEMICOLON, TAB = ",", ";", "\t"
 MAX_COLUMNS = 1000

@@ -12,7 +12,7 @@ from netinv_core.fields import Reference
 from netinv_core.importing.dump import Source
 from netinv_core.labels import label_with_unit
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.tabular.rows import ID, JoinedColumns
+from netinv_core.write.table_rows import ID, JoinedColumns
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -7,7 +7,7 @@ from typing import Any
 from pyramid.request import Request
 
 from netinv_core.http import bodies, versions
-from netinv_core.tabular.rows import ParsedRows
+from netinv_core.write.table_rows import ParsedRows
 from netinv_tabular import columns, delimited, generic_references, workbooks, yaml_documents
 from netinv_tabular.named_references import NamedReferences
 

@@ -17,7 +17,7 @@ from netinv_core.http import pagination, representations, sparse_fields, version
 from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_tabular import columns as tables
 from netinv_tabular import delimited, workbooks, yaml_documents
 

@@ -15,12 +15,12 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, lower
+from netinv_core.errors import short
 from netinv_core.fields import Choice, Reference, Status, ToMany, ToOne, generic_pairs
-from netinv_core.read import lookups
-from netinv_core.read.plan import fetch_together
-from netinv_core.read.plans import plan_of
-from netinv_core.read.union import Union
-from netinv_core.write.reference_messages import short
+from netinv_core.sql import lookups
+from netinv_core.sql.plan import fetch_together
+from netinv_core.sql.plans import plan_of
+from netinv_core.sql.union import Union
 from netinv_core.write.references import statuses_for
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import Reference, Status, ToMany, ToOne, generic_pairs
+from netinv_core.fields.list_differences import is_difference
 from netinv_core.models.columns import column_info
-from netinv_core.write.list_differences import is_difference
 from netinv_core.write.slugs import slugify
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from netinv_core.errors import BadRequest, TooLarge
+from netinv_core.fields import cells
 from netinv_core.storage import zip_files
-from netinv_core.tabular import cells
 from netinv_tabular import workbook_parts
 from netinv_tabular.delimited import MAX_COLUMNS, DelimitedRows, Table
 

@@ -22,7 +22,7 @@ import webtest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.auth.account import Identity
 from netinv_core.auth.models import Token, User
 from netinv_core.auth.token_use import TokenUse

@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import engine_from
+from netinv_core.driver import driver_of
 
 PATIENCE = 60.0  # seconds
 _WAITING = {

@@ -18,10 +18,10 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core import fields
+from netinv_core.fields import schema
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
 from netinv_core.resource import NEW_OBJECT
-from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.db.engine import as_stored, in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import offered, trees
 from netinv_undo.differences import field_of, is_equal, is_own, members
 from netinv_undo.later_changes import LaterChanges

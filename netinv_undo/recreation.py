@@ -17,7 +17,7 @@ from netinv_core.errors import Denied, RequestError
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import save
 from netinv_undo.net_changes import Identity, Link, links_of
 from netinv_undo.obstacles import Restoration

@@ -19,7 +19,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied, RequestError
 from netinv_core.fields import Reference
 from netinv_core.models.columns import CASCADE, column_info
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.delete import children_first, delete
 from netinv_undo.net_changes import NetChange, identity_of, load
 from netinv_undo.obstacles import Restoration, by_endpoint, examine

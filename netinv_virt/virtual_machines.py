@@ -25,8 +25,8 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import related, tree, tree_pair, value
-from netinv_core.read.lookups import convert, negated
 from netinv_core.resource import Resource, computed
+from netinv_core.sql.lookups import convert, negated
 from netinv_core.write.referring_rules import through
 from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import context_data_is_an_object, has_local_context, has_primary_ip, primary_ip

@@ -20,10 +20,10 @@ from pyramid.renderers import render
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.http import subrequests, versions
 from netinv_core.http.methods import PERMISSIONS, UNSAFE_METHODS
 from netinv_core.http.request_uow import negotiation_of
+from netinv_core.http.security_policy import AUTHENTICATED
 from netinv_core.http.serialization import dumps_within
 from netinv_core.http.traversal import Collection, Item
 from netinv_core.http.views import options_item, options_list

@@ -1,6 +1,6 @@
 """Cells: markup of the values of fields, in lists and details.
 
-A cell is a reader of the plan (:mod:`netinv_core.read.plan`) that returns markup instead of a value. Cells are plain
+A cell is a reader of the plan (:mod:`netinv_core.sql.plan`) that returns markup instead of a value. Cells are plain
 functions that fill values into constant markup: rendering each through a template takes four times as long. Plugins
 may import the functions of :mod:`netinv_web.markup` that they use most from here.
 """
@@ -23,8 +23,8 @@ from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.names import linked_objects
-from netinv_core.read.plan import JoinedTable, ReadPlan, Row, RowSet
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.plan import JoinedTable, ReadPlan, Row, RowSet
 from netinv_core.units import amount_text
 from netinv_web import shares
 from netinv_web.failures import log_failure
@@ -44,8 +44,8 @@ from netinv_web.paths import page_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint, IncomingForeignKey
-    from netinv_core.read.plan import Reader
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import Reader
     from netinv_core.uow import UnitOfWork
 
 CellReader = Callable[[Row, RowSet], Markup]

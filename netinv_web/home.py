@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.backups import schedule as backups
 from netinv_core.db import revisions
+from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.labels import description_of, plural_of
 from netinv_core.read.shared_selects import OwnedSelect, rows_of_all
 from netinv_core.registry_cache import cached_in_registry

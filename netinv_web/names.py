@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
-from netinv_core.read.plan import Row
+from netinv_core.sql.plan import Row
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 

@@ -21,10 +21,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 from webob.multidict import MultiDict
 
-from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.http import bodies, multipart
 from netinv_core.http.errors import RelativeRedirect
 from netinv_core.http.methods import allow_header
+from netinv_core.http.security_policy import AUTHENTICATED
 from netinv_core.http.traversal import root_of
 from netinv_core.http.views import not_allowed
 from netinv_web.hidden_links import unlinked

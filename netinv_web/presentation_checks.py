@@ -13,7 +13,7 @@ from netinv_core.http.errors import exists
 from netinv_core.nearest import hint
 from netinv_core.plugin_checks import check_names, lacks_packages, named
 from netinv_core.presentation import MenuEntry, Presentation
-from netinv_core.read.plan import ReadPlan
+from netinv_core.sql.plan import ReadPlan
 from netinv_web import menu
 from netinv_web.lists.columns import CUSTOM_FIELD_PREFIX, extra_columns
 from netinv_web.objects import panels

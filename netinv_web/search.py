@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import Invalid, error_text
+from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.names import Pair
-from netinv_core.read.plan import ReadPlan, fetch_together
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import ReadPlan, fetch_together
+from netinv_core.sql.plans import custom_plan
 from netinv_core.write.slugs import slugify
 from netinv_search import searching
 from netinv_web.lists.columns import presentation_of
@@ -27,7 +27,7 @@ from netinv_web.paths import page_path, path_of_url
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable
+    from netinv_core.sql.plan import JoinedTable
     from netinv_core.uow import UnitOfWork
 
 TEMPLATE, PALETTE = "netinv_web:templates/search.jinja2", "netinv_web:templates/palette.jinja2"

@@ -12,8 +12,8 @@ from netinv_core.labels import label_of_name
 
 if TYPE_CHECKING:
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
 
 WARNING, DANGER = "utilization_warning", "utilization_danger"  # settings: percent from which a bar has another colour
 NAMED = {"ipv4": "IPv4", "ipv6": "IPv6"}

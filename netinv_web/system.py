@@ -9,11 +9,11 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.changelog.masking import MASK, credential_name
 from netinv_core.db.revisions import pending
 from netinv_core.errors import Denied
 from netinv_core.http import root_views
 from netinv_core.labels import label_of_name
+from netinv_core.masking import MASK, credential_name
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_outgoing.urls import split_url

@@ -51,14 +51,19 @@ FOLDERS = {"netinv_core"} | {
         "importing",
         "net",
         "read",
-        "revert",
+        "sql",
         "storage",
-        "tabular",
         "tasks",
         "telemetry",
         "write",
     )
 }
+# Layers of the core, from below: a folder imports those before it when its modules run. The modules beside the folders
+# put them together.
+LAYERS = (
+    *("net", "telemetry", "storage", "importing", "driver", "models", "db", "migrations", "sql", "tasks", "fields"),
+    *("auth", "changelog", "backups", "read", "write", "http"),
+)
 # Packages with a cycle of imports, one of which is within a function.
 TIED = {"netinv_extras", "netinv_import", "netinv_oidc", "netinv_testing"}
 # A description that clients know.
@@ -73,8 +78,8 @@ NOT_IMPORTED = {
 EXTRAS = {
     **{"testing": "testing", "web": "web"},
     **{"tasks/redis_queue.py": "redis", "tasks/redis_buckets.py": "redis", "telemetry/otel.py": "otel"},
-    "db/driver/psycopg_cursor.py": "postgresql",
-    "db/driver/prepared.py": "postgresql",
+    "driver/psycopg_cursor.py": "postgresql",
+    "driver/prepared.py": "postgresql",
 }
 # Suppressed warnings of the tools, with their reasons.
 SUPPRESSIONS = {
@@ -86,7 +91,7 @@ SUPPRESSIONS = {
     ("netinv_core/tasks/queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_core/tasks/redis_queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_testing/client.py", "noqa: S105"): "password and secret of tests",
-    ("netinv_core/write/schema.py", "type: ignore[misc]"): "Colander has no type annotations",
+    ("netinv_core/fields/schema.py", "type: ignore[misc]"): "Colander has no type annotations",
     ("netinv_dcim/cabling/paths.py", "type: ignore[attr-defined]"): "comparison of class methods",
     ("netinv_core/telemetry/gunicorn_hooks.py", "noqa: S603"): "constant command",
     ("netinv_extras/git/client.py", "noqa: S603"): "constant command",
@@ -346,6 +351,21 @@ def test_modules_do_not_import_each_other_in_a_circle(package: str) -> None:
     graphlib.TopologicalSorter(graph).prepare()
 
 
+def test_a_folder_of_the_core_imports_those_of_the_layers_below_it() -> None:
+    """Imports for type checkers may name any class."""
+    folders = {path.parent.name for path in (REPOSITORY / "netinv_core").glob("*/__init__.py")} - {"testing"}
+    assert folders == set(LAYERS)
+    upward = [
+        (path.relative_to(REPOSITORY).as_posix(), ".".join(pair))
+        for path, module in modules("netinv_core").items()
+        if (folder := path.relative_to(REPOSITORY).parts[1]) in folders
+        for pair in imports(module, run=True)
+        if pair[0].partition(".")[0] == "netinv_core"
+        and ".".join(pair).split(".")[1] in LAYERS[LAYERS.index(folder) + 1 :]
+    ]
+    assert upward == []
+
+
 @pytest.mark.night
 @pytest.mark.parametrize("folder", ["tests", "plugins"])
 def test_no_module_of_tests_imports_another(folder: str) -> None:
@@ -473,14 +493,14 @@ def test_a_distribution_has_every_folder_with_code_and_every_template_and_static
 # -- databases
 
 DIALECTS = {"postgresql", "mysql", "mariadb", "sqlite"}
-DRIVERS = "netinv_core/db/driver/"
+DRIVERS = "netinv_core/driver/"
 OF_SERVERS = "netinv_testing/databases.py"  # makes the databases of tests, on each server in its way
 # Elsewhere: the scheme of the URL of a queue.
 MOST_COMPARISONS = 1
 PUBLIC = {"_mapping", "_asdict", "_replace", "_fields", "_make"}  # of rows and named tuples
 # Private attributes of other libraries, by module.
 FOREIGN = {
-    "netinv_core/db/data_manager.py": {"_retryable_errors"},  # zope.sqlalchemy
+    "netinv_core/driver/data_manager.py": {"_retryable_errors"},  # zope.sqlalchemy
     "netinv_outgoing/guarded_http.py": {"_dns_host"},  # urllib3
     "netinv_core/package_views.py": {"_conflicts"},  # Pyramid
     "netinv_extras/jobs/child.py": {"_exit"},  # os
@@ -501,7 +521,7 @@ def compares_dialect(node: ast.AST) -> bool:
 
 
 def test_dialects_are_compared_by_their_drivers_alone() -> None:
-    """Others ask the driver of the database what it does (:mod:`netinv_core.db.driver`)."""
+    """Others ask the driver of the database what it does (:mod:`netinv_core.driver`)."""
     elsewhere = [item for item in all_modules().items() if not item[0].startswith((DRIVERS, OF_SERVERS))]
     found = [f"{path}:{node.lineno}" for path, tree in elsewhere for node in ast.walk(tree) if compares_dialect(node)]  # type: ignore[attr-defined]
     assert 0 < len(found) <= MOST_COMPARISONS, found
@@ -519,7 +539,7 @@ def defined_names(module: ast.Module) -> Iterator[str]:
 
 
 def test_private_attributes_of_libraries_are_used_in_one_module() -> None:
-    """Those of SQLAlchemy and psycopg are in ``netinv_core/db/driver/private.py``, which has them as texts."""
+    """Those of SQLAlchemy and psycopg are in ``netinv_core/driver/private.py``, which has them as texts."""
     own = {name for module in all_modules().values() for name in defined_names(module)} | PUBLIC
     found: dict[str, set[str]] = {}
     for path, module in all_modules().items():

@@ -69,7 +69,7 @@ def test_links_lead_to_pages_and_headings_that_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_files_that_are_named_exist(page: Path) -> None:
-    """Paths may leave out the beginning: ``read/plan.py`` is ``netinv_core/read/plan.py``."""
+    """Paths may leave out the beginning: ``sql/plan.py`` is ``netinv_core/sql/plan.py``."""
     files = [f"/{path.relative_to(REPOSITORY)}" for path in sources()]
     text = CODE_BLOCK.sub("", current_names(page)) if page.name not in FOR_DEVELOPERS else current_names(page)
     names = {name for name in PYTHON_FILE.findall(text) if not any(word in name for word in EXAMPLES)}

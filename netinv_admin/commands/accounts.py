@@ -13,14 +13,15 @@ import colander
 import sqlalchemy as sa
 
 from netinv_admin.commands.permissions import permit_viewing, refused
-from netinv_core.auth import crypto, password_policy, tokens
+from netinv_core import crypto, tokens
+from netinv_core.auth import password_policy
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import Token, User
-from netinv_core.auth.token_limits import LimitList
 from netinv_core.command_output import json_option, print_json
 from netinv_core.environment import Environment
 from netinv_core.errors import Invalid
 from netinv_core.models.base import now, table_of
+from netinv_core.token_limits import LimitList
 from netinv_core.write import save
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from netinv_admin import restore as restoring
+from netinv_core import start_check
 from netinv_core.auth.audit import audit
 from netinv_core.backups import writing as backups
 from netinv_core.backups.archive import ArchiveError
-from netinv_core.db import revisions, start_check
+from netinv_core.db import revisions
 from netinv_core.environment import Environment
 
 

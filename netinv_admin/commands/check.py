@@ -15,9 +15,10 @@ from sqlalchemy.engine import Engine
 
 from netinv_admin import checks
 from netinv_core import settings as ini_settings
+from netinv_core import start_check
 from netinv_core.command_output import counted
-from netinv_core.db import start_check, table_check
-from netinv_core.db.driver import driver_of
+from netinv_core.db import table_check
+from netinv_core.driver import driver_of
 from netinv_core.environment import Environment
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.main import engine_for, make_app, registry_for

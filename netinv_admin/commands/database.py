@@ -12,7 +12,8 @@ import click
 import sqlalchemy as sa
 
 from netinv_admin import migrate as migrating
-from netinv_core.db import availability, revisions, start_check
+from netinv_core import start_check
+from netinv_core.db import availability, revisions
 from netinv_core.environment import Environment
 from netinv_core.packages import apps_of, reason_of
 from netinv_core.tasks import queue as task_queue

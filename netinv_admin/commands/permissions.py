@@ -15,7 +15,7 @@ from netinv_core.environment import Environment
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import delete, save
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.db import availability, start_check
+from netinv_core import start_check
+from netinv_core.db import availability
 from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
 from netinv_core.package_faults import package_at_fault

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from netinv_core import start_check
 from netinv_core.auth import stored_secrets
-from netinv_core.db import start_check
 from netinv_core.environment import Environment
 from netinv_core.settings import SHORTEST_SECRET
 

@@ -9,7 +9,8 @@ import click
 
 from netinv_admin.checks import MissingMigrations
 from netinv_admin.commands import backup, check, database
-from netinv_core.db import revisions, start_check
+from netinv_core import start_check
+from netinv_core.db import revisions
 from netinv_core.environment import Environment
 from netinv_core.findings import PROBLEM
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from netinv_core import upkeep as upkeeping
 from netinv_core.environment import Environment
-from netinv_core.tasks import upkeep as upkeeping
 
 
 @click.command()

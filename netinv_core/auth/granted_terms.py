@@ -18,7 +18,7 @@ from netinv_core.auth.models import ObjectPermission, permission_groups, permiss
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
-from netinv_core.read.lookups import max_terms
+from netinv_core.sql.lookups import max_terms
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core import stored_answers
-from netinv_core.auth import crypto, narrowing
+from netinv_core import crypto, stored_answers
+from netinv_core.auth import narrowing
 from netinv_core.auth.account import ANONYMOUS, Identity, Permissions, TokenReference
 from netinv_core.auth.audit import audit, audit_token_use
 from netinv_core.auth.audit import log as audit_log

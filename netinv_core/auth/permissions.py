@@ -13,8 +13,8 @@ from netinv_core.auth import named_objects
 from netinv_core.auth.account import NOT_GIVEN
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
-from netinv_core.read import documents, lookups, relations
-from netinv_core.read.lookups import max_terms
+from netinv_core.sql import documents, lookups, relations
+from netinv_core.sql.lookups import max_terms
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -107,7 +107,7 @@ def all_granted(uow: UnitOfWork, endpoint: Endpoint) -> bool:
 
 
 def visible_for(uow: UnitOfWork) -> relations.Visible:
-    """Returns :func:`visible` bound to a unit of work, to limit the paths of :mod:`netinv_core.read.relations`."""
+    """Returns :func:`visible` bound to a unit of work, to limit the paths of :mod:`netinv_core.sql.relations`."""
     return functools.partial(visible, uow)
 
 

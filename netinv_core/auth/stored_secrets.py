@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.db.engine import lock_rows, options_for
 from netinv_core.models.base import Base
 from netinv_core.models.columns import column_info

@@ -27,7 +27,7 @@ from netinv_core.db.engine import engine_from
 from netinv_core.models.base import now, table_of
 from netinv_core.models.types import utc
 from netinv_core.tasks.leases import RELEASED, Leases, free
-from netinv_core.tasks.upkeep import BACKUP_ROW, Upkeep
+from netinv_core.upkeep import BACKUP_ROW, Upkeep
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry

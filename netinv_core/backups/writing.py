@@ -24,7 +24,7 @@ from netinv_core.auth import stored_secrets
 from netinv_core.backups import archive
 from netinv_core.backups.archive import ArchiveError, Manifest
 from netinv_core.db import revisions
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.fields.images import uploads_of
 from netinv_core.models.base import Base, now
 from netinv_core.storage import files

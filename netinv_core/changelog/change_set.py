@@ -18,11 +18,11 @@ import orjson
 
 from netinv_core.auth.audit import KINDS, audit_changes
 from netinv_core.changelog import guards, sequence
-from netinv_core.changelog.masking import mask_change
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.packing import pack
 from netinv_core.changelog.recorder import RelatedInsert, record
 from netinv_core.db.engine import json_bytes
+from netinv_core.masking import mask_change
 from netinv_core.models.base import table_of
 from netinv_core.tasks.queue import notify_worker
 from netinv_core.wrong_results import WrongResult, without_json_form

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.sql.expression import FromClause
 
 from netinv_core.caches import lru_cache
-from netinv_core.db.driver.related_inserts import InsertWithRelated, RecordRows
+from netinv_core.db.related_inserts import InsertWithRelated, RecordRows
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork

@@ -19,7 +19,7 @@ from netinv_core.caches import lru_cache
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.packing import FORMATS, PARTS, unpack
 from netinv_core.changelog.packing import inflated_size as inflated_size
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.models.base import table_of
 
 _ORDERS_KEPT = 4096  # of members, each of one kind of object

@@ -15,10 +15,10 @@ from sqlalchemy.sql.elements import ColumnElement
 from netinv_core import patterns
 from netinv_core.caches import lru_cache
 from netinv_core.db.availability import is_away, is_busy
-from netinv_core.db.driver import driver_of
-from netinv_core.db.driver.general import WRITING as WRITING
-from netinv_core.db.driver.general import ConnectionLimits
-from netinv_core.db.driver.pooler import is_pooled as is_pooled
+from netinv_core.driver import driver_of
+from netinv_core.driver.general import WRITING as WRITING
+from netinv_core.driver.general import ConnectionLimits
+from netinv_core.driver.pooler import is_pooled as is_pooled
 from netinv_core.models.types import Timestamp
 from netinv_core.wrong_results import WithoutJsonForm
 
@@ -31,7 +31,7 @@ def engine_from(
     """Returns an engine for a PostgreSQL (psycopg 3), MariaDB/MySQL (PyMySQL) or SQLite URL.
 
     Connections of the pool are tested before use, as the server may have closed them
-    (:func:`netinv_core.db.pool.check_connections`).
+    (:func:`netinv_core.driver.pool.check_connections`).
 
     :param statement_timeout: seconds after which the database cancels a statement, 0 for never; MySQL only a SELECT
     :param connect_timeout: seconds to wait for a server that does not answer

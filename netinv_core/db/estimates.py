@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 
 
 def estimated_count(dialect: str, table: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 
 # Latin letters with accents, which Unicode decomposes, and those that it does not.
 _ACCENTED = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))

@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from netinv_core.db.driver import driver_of
-from netinv_core.db.driver.json_members import encoded as encoded
+from netinv_core.driver import driver_of
+from netinv_core.driver.json_members import encoded as encoded
 from netinv_core.models.types import LongText
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
+from netinv_core.driver import driver_of
 from netinv_core.models.base import Base, table_of
 
 if TYPE_CHECKING:

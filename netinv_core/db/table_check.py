@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from netinv_core import deletion_checks
 from netinv_core.db import revisions
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.packages import PendingMigrations
 
 if TYPE_CHECKING:

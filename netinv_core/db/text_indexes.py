@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import lower
+from netinv_core.driver import driver_of
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry

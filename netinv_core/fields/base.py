@@ -11,17 +11,16 @@ import orjson
 
 from netinv_core import json_values
 from netinv_core.errors import FieldErrors
+from netinv_core.fields import cells, schema
 from netinv_core.labels import without_id
 from netinv_core.records import CellColumn
-from netinv_core.tabular import cells
-from netinv_core.write import schema
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
-    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
+    from netinv_core.write.identification import IdentifiedObjects
 
 NONE: Any = object()
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import colander
 
-from netinv_core.auth import crypto
-from netinv_core.changelog.masking import MASK, mask
+from netinv_core import crypto
+from netinv_core.fields import schema
 from netinv_core.fields.values import Value
-from netinv_core.write import schema
+from netinv_core.masking import MASK, mask
 
 if TYPE_CHECKING:
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.write.draft import Draft
 
 NO_SECRET = f"{MASK} stands for a value that is not shown: give the value itself, or leave this field out."

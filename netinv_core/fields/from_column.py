@@ -7,13 +7,13 @@ import decimal
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.fields import schema
 from netinv_core.fields.encrypted import EncryptedText
 from netinv_core.fields.images import Image
 from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.fields.references import Reference, Status
 from netinv_core.fields.values import Choice, Value
 from netinv_core.models.columns import ColumnInfo
-from netinv_core.write import schema
 
 if TYPE_CHECKING:
     from netinv_core.fields.base import Field

@@ -17,8 +17,8 @@ from netinv_core.storage.files import MAX_NAME_LENGTH, Upload, new_name
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

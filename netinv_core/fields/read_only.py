@@ -15,9 +15,9 @@ from netinv_core.fields.to_many import keys_of
 from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:
-    from netinv_core.db.driver.results import Row
+    from netinv_core.driver.results import Row
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 

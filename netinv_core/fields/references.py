@@ -7,21 +7,21 @@ import uuid
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.fields import cells
 from netinv_core.fields.base import NONE, Field
 from netinv_core.fields.openapi_types import JSON_TYPES, as_written_or_read
 from netinv_core.models.columns import ForeignKeyInfo, column_info
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
-from netinv_core.read.plan import Row
-from netinv_core.read.plans import named_objects
-from netinv_core.read.records import nested_fields, record_nested
-from netinv_core.tabular import cells
+from netinv_core.sql.plan import Row
+from netinv_core.sql.plans import named_objects
+from netinv_core.sql.records import nested_fields, record_nested
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
     from netinv_core.registry import Registry
-    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan, RowSet
     from netinv_core.write.draft import Draft
+    from netinv_core.write.identification import IdentifiedObjects
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)

@@ -11,7 +11,7 @@ from netinv_core.fields.to_many import keys_of
 from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 EXACT = 1 << 53  # integers from here on are floating-point numbers in JSON: no reader of JSON knows them exactly

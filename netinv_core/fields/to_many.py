@@ -11,22 +11,21 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
+from netinv_core.fields import cells, list_differences
 from netinv_core.fields.base import Field, cell_items, from_json, last_text, refused_items
 from netinv_core.fields.openapi_types import list_or_difference
 from netinv_core.fields.references import named_schema, nested_schema
 from netinv_core.models.associations import EVERY_TYPE, RELATED
-from netinv_core.read.plan import ReadPlan, Row
-from netinv_core.tabular import cells
-from netinv_core.write import list_differences
+from netinv_core.sql.plan import ReadPlan, Row
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader
     from netinv_core.records import ContentType
     from netinv_core.registry import Registry
-    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.sql.plan import JoinedTable, Reader
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
+    from netinv_core.write.identification import IdentifiedObjects
 
 
 MAX_ITEMS = 10_000  # of one list of references

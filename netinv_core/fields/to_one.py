@@ -12,9 +12,9 @@ from netinv_core.fields.to_many import ToMany
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
-    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.write.draft import Draft
+    from netinv_core.write.identification import IdentifiedObjects
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import colander
 
+from netinv_core.fields import cells, list_differences, schema
 from netinv_core.fields.base import NONE, Field, cell_items, from_json, last_text, refused_items
+from netinv_core.fields.list_differences import ListDifference
 from netinv_core.fields.openapi_types import JSON_TYPES, as_written_or_read, list_or_difference
 from netinv_core.models.columns import Choices, ColumnInfo
-from netinv_core.read.plan import Row
-from netinv_core.tabular import cells
-from netinv_core.write import list_differences, schema
-from netinv_core.write.list_differences import ListDifference
+from netinv_core.sql.plan import Row
 
 if TYPE_CHECKING:
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
-    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan, RowSet
     from netinv_core.write.draft import Draft
+    from netinv_core.write.identification import IdentifiedObjects
 
 
 # Texts as spreadsheets write them, by the kind of the field.

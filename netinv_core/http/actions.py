@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pyramid.exceptions import ConfigurationError
 from pyramid.request import Request
 
-from netinv_core.auth.security_policy import API_ACCESS, OF_METHOD
 from netinv_core.errors import RequestError
 from netinv_core.http import conditional, options, standard_parameters, views
 from netinv_core.http.methods import METHODS, UNSAFE_METHODS, allow_header
+from netinv_core.http.security_policy import API_ACCESS, OF_METHOD
 from netinv_core.http.serialization import body_of
 from netinv_core.http.traversal import root_of
 from netinv_core.write import strict_bodies

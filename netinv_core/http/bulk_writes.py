@@ -14,10 +14,9 @@ from netinv_core.errors import Invalid, bounded
 from netinv_core.http import conditional, query_parameters, representations
 from netinv_core.http.list_bodies import ListBody, upserted_items
 from netinv_core.http.serialization import single_value
-from netinv_core.tabular.identification import natural_keys
-from netinv_core.tabular.rows import ROW_NUMBER
 from netinv_core.write import delete, save
 from netinv_core.write import upsert as upserts
+from netinv_core.write.identification import natural_keys
 from netinv_core.write.item_results import (
     CREATED,
     DELETED,
@@ -29,6 +28,7 @@ from netinv_core.write.item_results import (
     Write,
     write_each,
 )
+from netinv_core.write.table_rows import ROW_NUMBER
 from netinv_core.write.upsert import MATCH
 
 if TYPE_CHECKING:

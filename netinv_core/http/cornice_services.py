@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from cornice import Service
 from cornice.pyramidhook import register_service_views
 
-from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.http import list_formats, views
 from netinv_core.http.methods import PERMISSIONS
+from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.http.standard_parameters import writing
 from netinv_core.http.traversal import root_of
 from netinv_core.write.item_results import ON_ERROR

@@ -17,7 +17,7 @@ from netinv_core.errors import Invalid
 from netinv_core.http import representations
 from netinv_core.http.list_formats import readers_of
 from netinv_core.http.serialization import body_of
-from netinv_core.tabular import rows
+from netinv_core.write import table_rows as rows
 
 
 @dataclasses.dataclass(frozen=True)

@@ -35,7 +35,7 @@ class ListFormat:
     negotiation instead, and ``value`` is the media type.
 
     ``read(request)`` gives the value of a body in one of the media types ``reads``: what JSON would have, or
-    :class:`netinv_core.tabular.rows.ParsedRows`.
+    :class:`netinv_core.write.table_rows.ParsedRows`.
     """
 
     parameter: str

@@ -16,11 +16,11 @@ from pyramid.request import Request
 from pyramid.response import FileIter, Response
 
 from netinv_core.auth import permissions
-from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
 from netinv_core.fields.images import MEDIA, uploads_of
 from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.storage import image_headers
 
 ALLOW = "GET, HEAD"

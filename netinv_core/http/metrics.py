@@ -16,9 +16,9 @@ from prometheus_client import Metric, generate_latest
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.backups import schedule as backups
 from netinv_core.changelog import sequence
+from netinv_core.http.security_policy import AUTHENTICATED
 from netinv_core.http.time_limits import parts_in_time
 from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue

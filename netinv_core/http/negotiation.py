@@ -1,7 +1,7 @@
 """Content negotiation and the check of the method around every view of the service, and the renderer of its answers.
 
 Every view declares ``permission``, the argument of ``config.add_view``: a permission on the resource of the request's
-context (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.auth.security_policy`, or Pyramid's
+context (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.http.security_policy`, or Pyramid's
 ``NO_PERMISSION_REQUIRED``. A view without it is refused when the service is configured. The order of what runs around a
 view is in :data:`netinv_core.http.pipeline.PIPELINE`.
 

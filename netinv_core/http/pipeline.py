@@ -25,12 +25,12 @@ from pyramid.viewderivers import INGRESS, VIEW
 from pyramid_retry import RetryableExecutionPolicy
 from webob.datetime_utils import parse_date
 
-from netinv_core.auth.security_policy import SecurityPolicy
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
 from netinv_core.http import dry_run, health, idempotency, mount, negotiation, rate_limits, warned
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.problems import error_response, logged
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, unit_of_work
+from netinv_core.http.security_policy import SecurityPolicy
 from netinv_core.telemetry import access_log, log_context, metrics
 from netinv_core.telemetry.log_context import LogContext, id_of
 from netinv_core.telemetry.tracing import tracing_of
@@ -382,7 +382,7 @@ def _checked(checks: Sequence[Precheck], inner: Policy) -> Policy:
 
 def includeme(config: Any) -> None:
     """Adds the steps, the security policy, ``request.uow``, the renderer ``orjson``, and the directives
-    ``config.add_identity_source(source, first=False)`` (:data:`netinv_core.auth.security_policy.IdentitySource`) and
+    ``config.add_identity_source(source, first=False)`` (:data:`netinv_core.http.security_policy.IdentitySource`) and
     ``config.set_netinv_html_renderer(function)`` (:data:`netinv_core.http.negotiation.HtmlRenderer`).
     """
     policy = SecurityPolicy()

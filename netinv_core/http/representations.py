@@ -9,7 +9,7 @@ from netinv_core.http import sparse_fields, standard_parameters, versions
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import dumps, single_value
 from netinv_core.read import entity_tags
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 
 TAG_MEMBER = "_etag"
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 
 from netinv_core.auth.account import ANONYMOUS
-from netinv_core.db.data_manager import joined_session
-from netinv_core.db.driver import driver_of
 from netinv_core.db.replicas import ReadRoute, Replicas
+from netinv_core.driver import driver_of
+from netinv_core.driver.data_manager import joined_session
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import KEY as MOUNT

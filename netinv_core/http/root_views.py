@@ -12,11 +12,11 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
-from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import Unavailable
 from netinv_core.http import standard_parameters, versions
 from netinv_core.http.actions import schema_of, taking_documented_members
 from netinv_core.http.methods import allow_header
+from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.http.serialization import dumps
 from netinv_core.http.time_limits import parts_in_time
 from netinv_core.packages import CORE

@@ -10,7 +10,7 @@ from netinv_core.fields import Reference
 from netinv_core.http import versions
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.read import entity_tags
-from netinv_core.read.records import nested_fields
+from netinv_core.sql.records import nested_fields
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

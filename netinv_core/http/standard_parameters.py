@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
-from netinv_core.changelog import past_states
 from netinv_core.errors import Invalid
 from netinv_core.http import dry_run, sparse_fields
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import single_value
 from netinv_core.nearest import nearest
-from netinv_core.read import entity_tags
+from netinv_core.read import entity_tags, past_states
 from netinv_core.read.filters import UNKNOWN
 from netinv_core.read.ordering import PARAMETER as ORDERING
 from netinv_core.read.pages import COUNT, CURSOR

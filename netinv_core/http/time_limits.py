@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 from pyramid.threadlocal import RequestContext
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.errors import RequestError
 from netinv_core.registry_cache import cached_in_registry
 

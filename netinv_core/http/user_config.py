@@ -10,11 +10,11 @@ from pyramid.request import Request
 from netinv_core.auth.models import User
 from netinv_core.db.engine import lock_rows
 from netinv_core.errors import Invalid
+from netinv_core.fields.schema import storage_error
 from netinv_core.http.actions import documented
 from netinv_core.http.root_views import root
 from netinv_core.http.serialization import body_of, dumps
 from netinv_core.models.base import table_of
-from netinv_core.write.schema import storage_error
 
 _OBJECT = {"type": "object", "additionalProperties": True}
 

@@ -15,7 +15,6 @@ from pyramid.response import Response
 
 from netinv_core import answer_size
 from netinv_core.auth.audit import audit
-from netinv_core.changelog import past_states
 from netinv_core.errors import Invalid, NotAllowed, NotFound
 from netinv_core.fields import Count
 from netinv_core.http import (
@@ -34,7 +33,7 @@ from netinv_core.http.representations import shape_of as shape_of
 from netinv_core.http.representations import upgrade_bodies as upgrade_bodies
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import body_of, single_value
-from netinv_core.read import entity_tags, listing, pages
+from netinv_core.read import entity_tags, listing, pages, past_states
 from netinv_core.read.ordering import PARAMETER as ORDERING
 from netinv_core.write import delete, save, strict_bodies
 from netinv_core.write.item_results import ON_ERROR

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from sqlalchemy import BigInteger, Boolean, ForeignKey, Integer, Numeric, Uuid
 from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 
-from netinv_core.changelog.masking import mask
+from netinv_core.masking import mask
 from netinv_core.models.types import Chars, Json, LongText
 from netinv_core.nearest import advice
 from netinv_core.storage.files import MAX_NAME_LENGTH
@@ -88,8 +88,8 @@ class ColumnInfo:
     * ``multiline``: texts usually have several lines, which forms show as such;
     * ``encrypted``: the value is encrypted with ``netinv.secret`` (:mod:`netinv_core.auth.stored_secrets` finds it).
     * ``initial``: names of the target's rows that a migrated database has for this reference.
-    * ``member_names``: names that members of a JSON object have in constraints (:mod:`netinv_core.read.documents`).
-    * ``masked``: function that masks the value in change records (:mod:`netinv_core.changelog.masking`).
+    * ``member_names``: names that members of a JSON object have in constraints (:mod:`netinv_core.sql.documents`).
+    * ``masked``: function that masks the value in change records (:mod:`netinv_core.masking`).
 
     ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a
     path, nested, displayed, recorded, rendered by templates or read by GraphQL; the field of such a column shows no
@@ -202,7 +202,7 @@ def decimal_number(digits: int, places: int, help: str = "", **attributes: Any) 
 
 
 def encrypted_text(length: int = 255, help: str = "", **attributes: Any) -> MappedColumn[Any]:
-    """An optional text, encrypted in the database (:func:`netinv_core.auth.crypto.encrypt`) and never shown, only
+    """An optional text, encrypted in the database (:func:`netinv_core.crypto.encrypt`) and never shown, only
     masked.
     """
     options: dict[str, Any] = {

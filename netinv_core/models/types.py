@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import JSON, DateTime, Dialect, LargeBinary, String, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 
 Parts = Callable[[str, bool, bool], list[str]]
 

@@ -21,12 +21,12 @@ import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ContentTypeList, GenericForeignKey, Reference, ToMany
-from netinv_core.read.plans import custom_plan, plan_of
+from netinv_core.sql.plans import custom_plan, plan_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 LAST_UPDATED = "last_updated"

@@ -17,9 +17,10 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.declaration_checks import check_call
 from netinv_core.models.columns import Choices
-from netinv_core.read import indexed_texts, lookups, relations
-from netinv_core.read.lookups import SUFFIXES
+from netinv_core.read import indexed_texts
 from netinv_core.read.name_lookup import NameQuery, ids_of, invalid_choice
+from netinv_core.sql import lookups, relations
+from netinv_core.sql.lookups import SUFFIXES
 from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:

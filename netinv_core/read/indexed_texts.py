@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import inlined_int
-from netinv_core.read.lookups import planned
+from netinv_core.driver import driver_of
+from netinv_core.sql.lookups import planned
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import inlined_int
-from netinv_core.read import lookups
+from netinv_core.driver import driver_of
 from netinv_core.read.ordering import Order, SortKey, order_by
+from netinv_core.sql import lookups
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork

@@ -20,8 +20,8 @@ from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import counts, ordering, ranked
 from netinv_core.read.list_selects import part_of, selects_of
 from netinv_core.read.parameters import parse_parameters
-from netinv_core.read.plans import plan_of
 from netinv_core.records import Parameters as Parameters
+from netinv_core.sql.plans import plan_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -18,8 +18,8 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import MANY_VALUES, in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.types import Chars
-from netinv_core.read import lookups
-from netinv_core.read.union import Union, kept_union
+from netinv_core.sql import lookups
+from netinv_core.sql.union import Union, kept_union
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

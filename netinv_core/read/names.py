@@ -14,7 +14,7 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.labels import without_id
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
-from netinv_core.read import plans
+from netinv_core.sql import plans
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -67,7 +67,7 @@ def recorded_name(endpoint: Endpoint | None, before: Any, after: Any, name: str)
 
 
 def _value(endpoint: Endpoint, representation: Mapping[str, Any], path: str) -> Any:
-    """The value at a path of names, as :meth:`netinv_core.read.plan.ReadPlan.read` reads it."""
+    """The value at a path of names, as :meth:`netinv_core.sql.plan.ReadPlan.read` reads it."""
     if path == NAME_WITHIN and endpoint.namings[path] is not endpoint.namings[NAME_IN_CONTEXT]:
         return display_of(representation)
     if path in (NAME_IN_CONTEXT, NAME_WITHIN):

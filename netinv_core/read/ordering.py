@@ -17,16 +17,16 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.errors import Invalid
 from netinv_core.models.columns import column_info
 from netinv_core.models.types import Json
 from netinv_core.read import filters
-from netinv_core.read.records import nested_fields
-from netinv_core.read.relations import Visible, everything
 from netinv_core.records import Order as Order
 from netinv_core.records import SortKey as SortKey
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.records import nested_fields
+from netinv_core.sql.relations import Visible, everything
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

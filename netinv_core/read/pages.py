@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.db.estimates import estimated_count
 from netinv_core.errors import Invalid
 from netinv_core.read import counts, keyset, listing, ordering

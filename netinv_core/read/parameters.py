@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
 from netinv_core.read.filters import NOT_ONE, UNKNOWN, filter_finder
-from netinv_core.read.lookups import max_terms
 from netinv_core.read.name_lookup import NameQuery, look_up_together
+from netinv_core.sql.lookups import max_terms
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

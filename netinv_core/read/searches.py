@@ -10,9 +10,10 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import inlined_int
-from netinv_core.read import filters, indexed_texts, lookups, relations
+from netinv_core.read import filters, indexed_texts
 from netinv_core.read.filters import Condition
-from netinv_core.read.lookups import LOOKUPS
+from netinv_core.sql import lookups, relations
+from netinv_core.sql.lookups import LOOKUPS
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

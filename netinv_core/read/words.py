@@ -17,9 +17,9 @@ from netinv_core.models.columns import column_info
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
 from netinv_core.read import indexed_texts
-from netinv_core.read.lookups import LOOKUPS, any_of
 from netinv_core.read.searches import search_test, searched_at
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.lookups import LOOKUPS, any_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

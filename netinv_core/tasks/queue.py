@@ -18,24 +18,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_core import reloading
-from netinv_core.backups import schedule as backups
 from netinv_core.caches import lru_cache
-from netinv_core.changelog.sequence import number_changes
-from netinv_core.db.availability import is_away, reason
 from netinv_core.imports import without
-from netinv_core.package_faults import package_at_fault
-from netinv_core.packages import errors_of
-from netinv_core.tasks import upkeep, workers
 from netinv_core.tasks.messages import ReadableMessages
-from netinv_core.tasks.workers import Heartbeat
-from netinv_core.telemetry import log_context
 
 with without("opentelemetry"):  # redis would load it for metrics of its own, which are not used: 2 MiB
-    from huey import Huey, SqliteHuey, crontab
+    from huey import Huey, SqliteHuey
     from huey.consumer import Consumer
 
 if TYPE_CHECKING:
@@ -82,70 +73,6 @@ class Task:
     run: Callable[[Engine, Registry], Any]
     at: Callable[[datetime.datetime], bool] | None = None
     run_at_startup: bool = False
-
-
-def check_names(registry: Registry) -> None:
-    """Checks that each task has a name of its own.
-
-    :raises PackageError: for a plugin with a task that another package has
-    """
-    taken = {"number_changes": "the core", "upkeep": "the core", "backup": "the core"}
-    pairs = [*registry.call_each("netinv_tasks", registry=registry)]
-    for package, tasks in sorted(pairs, key=lambda pair: registry.is_plugin(pair[0])):
-        with errors_of(package):
-            for task in tasks:
-                if task.name in taken:
-                    raise ValueError(f"it claims the task {task.name!r}, which {taken[task.name]} has")
-                taken[task.name] = f"the package {package}"
-
-
-def tasks_of(registry: Registry) -> list[Task]:
-    """Every package's tasks, the core's among them."""
-    contributed = [task for tasks in registry.hooks.netinv_tasks(registry=registry) for task in tasks]
-    own = [
-        Task("number_changes", number_changes, crontab(minute="*")),
-        Task("upkeep", upkeep.run_hourly, crontab(minute="17")),
-    ]
-    if registry.settings.get("backup_folder"):
-        own.append(Task("backup", backups.run_when_due, crontab(minute="*/5")))
-    return [*own, *contributed]
-
-
-def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Callable[[], Any]]:
-    """Registers every package's tasks with the queue, and the heartbeat of the process that will run them.
-
-    Returns functions, by name, that enqueue a task now.
-    """
-    heartbeat = Heartbeat(engine, registry.dialect, workers.failing(registry))
-    huey.on_startup(name="heartbeat")(heartbeat.start)
-    huey.on_shutdown(name="heartbeat")(heartbeat.stop)
-    return {task.name: _added(huey, task, engine, registry, heartbeat) for task in tasks_of(registry)}
-
-
-def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat: Heartbeat) -> Callable[[], Any]:
-    def run() -> None:
-        with log_context.task(task.name), heartbeat.of_task(task.name):
-            failed = True
-            try:
-                task.run(engine, registry)
-                failed = False
-            except sa.exc.SQLAlchemyError as error:
-                if not is_away(error):
-                    raise
-                log.error("the task %s was broken off, and is run at its next time: %s", task.name, reason(error))
-            except Exception as error:
-                if (package := package_at_fault(registry, error)) is not None:
-                    registry.faults.note(registry, package, error)
-                    log.error("the task %s failed in the package %s", task.name, package)
-                raise
-            finally:
-                workers.note(registry, task.name, failed=failed)
-
-    if task.run_at_startup:
-        huey.on_startup(name=task.name)(run)
-    register = huey.task(name=task.name) if task.at is None else huey.periodic_task(task.at, name=task.name)
-    registered: Callable[[], Any] = register(run)
-    return registered
 
 
 def notify_worker(uow: UnitOfWork, name: str, *, at: datetime.datetime | None = None) -> None:
@@ -233,13 +160,6 @@ def length(url: str) -> int | None:
     except Exception as error:  # errors of the queue, of any kind
         log.warning("the length of the queue is not known: %s", error)
         return None
-
-
-def enqueue_startup_tasks(registry: Registry) -> None:
-    """Enqueues the tasks that may have been left undone by a process that died."""
-    for task in tasks_of(registry):
-        if task.run_at_startup:
-            enqueue(registry, task.name)
 
 
 @lru_cache("connections", 64)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.errors import short
 from netinv_core.fields import Reference, Status
 from netinv_core.models.columns import column_info
-from netinv_core.read import lookups, relations
-from netinv_core.read.union import Union
-from netinv_core.write.reference_messages import short
+from netinv_core.sql import lookups, relations
+from netinv_core.sql.union import Union
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

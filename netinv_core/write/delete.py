@@ -18,15 +18,15 @@ from netinv_core.changelog import guards
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import DELETE
 from netinv_core.changelog.object_data import object_data
-from netinv_core.db.driver import driver_of
-from netinv_core.db.driver.results import Row
 from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.driver import driver_of
+from netinv_core.driver.results import Row
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import cleared_references, memberships, offered, read_back, save, strict_bodies, trees
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_delete import bulk_delete

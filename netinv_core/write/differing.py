@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields import ToMany
-from netinv_core.read.plans import plan_of
-from netinv_core.write import list_differences, references
+from netinv_core.fields import ToMany, list_differences
+from netinv_core.sql.plans import plan_of
+from netinv_core.write import references
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:

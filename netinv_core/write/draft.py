@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import colander
 
 from netinv_core.errors import FieldErrors, Invalid
-from netinv_core.fields import NONE, errors_of
-from netinv_core.write import schema, strict_bodies
+from netinv_core.fields import NONE, errors_of, schema
+from netinv_core.write import strict_bodies
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
+    from netinv_core.fields.list_differences import ListDifference
     from netinv_core.uow import UnitOfWork
-    from netinv_core.write.list_differences import ListDifference
 
 NON_FIELD = "non_field_errors"
 #: The field of errors that are about several fields, such as a unique set: ``draft.reject(ALL, "…")``.
@@ -77,7 +77,7 @@ class Draft:
     ``body`` is the body as sent. ``before`` is the row in the database, empty for a new object. ``values`` holds the
     columns to write, ``many`` the ids for association tables, both by name. ``extra`` holds values of fields that have
     no column. ``errors`` holds messages by field. ``references`` and ``references_many`` are not yet resolved.
-    ``differences`` are changes of lists (:mod:`netinv_core.write.list_differences`); ``replaces`` is true for a PUT.
+    ``differences`` are changes of lists (:mod:`netinv_core.fields.list_differences`); ``replaces`` is true for a PUT.
     ``noted`` is what rules found before the write that the steps after it need.
     A ``rechecked`` draft is an object as it is, of which every column counts as changed, as another object that its
     rules read has changed.

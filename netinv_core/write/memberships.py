@@ -19,8 +19,8 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.system_update import write_changes
 
 if TYPE_CHECKING:

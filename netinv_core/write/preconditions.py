@@ -16,7 +16,7 @@ from netinv_core.db.engine import lock_rows
 from netinv_core.errors import NotFound, PreconditionFailed, PreconditionRequired
 from netinv_core.read import entity_tags
 from netinv_core.read.entity_tags import TagList
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

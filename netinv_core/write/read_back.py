@@ -16,9 +16,9 @@ from netinv_core.auth.configuration_version import CONFIGURATION_VERSION
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.fields import Status
 from netinv_core.read import listing
-from netinv_core.read.beside import Beside
-from netinv_core.read.plan import fetch_together
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.beside import Beside
+from netinv_core.sql.plan import fetch_together
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
 from netinv_core.write.reference_messages import no_such_value

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
+from netinv_core.driver import driver_of
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import listing
-from netinv_core.read.union import kept_union
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.union import kept_union
 from netinv_core.write.reading_rules import Reading, ReadingRule
 from netinv_core.write.reference_messages import NO_SUCH_ID
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.errors import Message
+from netinv_core.errors import Message, short
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -26,7 +26,6 @@ PLAIN_MESSAGES = {
     NO_SUCH_ID: 'Invalid pk "{}" - object does not exist.',
 }
 NO_SUCH_VALUE = "Object with {}={} does not exist."
-_MAX_TEXT_LENGTH = 500  # characters of a client's text that a message repeats
 
 
 def message(template: str, target: Endpoint | None, value: Any, *, plain: bool = False) -> Message:
@@ -39,11 +38,6 @@ def no_such_value(target: Endpoint | None, attribute: str, value: Any, owner: st
     """The message about a value of one attribute; ``owner`` says for what objects it was looked for."""
     explanation = f"No {_title(target)} with {attribute} {short(str(value))}{f' for {owner}' if owner else ''}."
     return Message(NO_SUCH_VALUE.format(attribute, value), explanation)
-
-
-def short(text: str) -> str:
-    """Truncates a client's text for a message."""
-    return text if len(text) <= _MAX_TEXT_LENGTH else f"{text[:_MAX_TEXT_LENGTH]}…"
 
 
 def _explanation(template: str, target: Endpoint | None, value: Any) -> str:

@@ -20,10 +20,10 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
-from netinv_core.fields import Reference, Status, ToMany
-from netinv_core.read import relations
-from netinv_core.read.union import Union, kept_union
-from netinv_core.write import attribute_references, read_locks, reference_messages, schema, strict_bodies
+from netinv_core.fields import Reference, Status, ToMany, schema
+from netinv_core.sql import relations
+from netinv_core.sql.union import Union, kept_union
+from netinv_core.write import attribute_references, read_locks, reference_messages, strict_bodies
 from netinv_core.write.attribute_references import Attributes, Path
 from netinv_core.write.reference_messages import (
     NO_SUCH,

@@ -21,8 +21,8 @@ from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.labels import capitalized
 from netinv_core.models.columns import column_info
-from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.reading_rules import Condition, Pairs
 from netinv_core.write.reading_rules import Reading as Reading

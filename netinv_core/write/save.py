@@ -22,17 +22,16 @@ from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid
+from netinv_core.fields import list_differences, schema
 from netinv_core.models.base import Tree
 from netinv_core.read import entity_tags
 from netinv_core.write import (
     deleted_targets,
-    list_differences,
     offered,
     parking,
     references,
     referring_rules,
     rules,
-    schema,
     slugs,
     trees,
     uniqueness,

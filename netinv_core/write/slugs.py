@@ -14,7 +14,7 @@ from anyascii import anyascii
 
 from netinv_core.caches import lru_cache
 from netinv_core.models.columns import ColumnInfo, column_info
-from netinv_core.read import lookups
+from netinv_core.sql import lookups
 from netinv_core.write.bulk_update import bulk_update
 
 if TYPE_CHECKING:

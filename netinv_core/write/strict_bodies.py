@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.errors import Invalid
+from netinv_core.errors import Invalid, short
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.write.reference_messages import short
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -12,7 +12,7 @@ from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid
 from netinv_core.read import entity_tags, listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import referring_rules, uniqueness
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import Draft

@@ -12,12 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
 from netinv_core.db.locks import lock_for
-from netinv_core.errors import Denied, Invalid
+from netinv_core.errors import Denied, Invalid, short
 from netinv_core.models.columns import column_info
-from netinv_core.read import listing, relations
-from netinv_core.read.plans import plan_of
-from netinv_core.tabular import identification
-from netinv_core.write import attribute_references, offered, preconditions, read_back, reference_messages, save, trees
+from netinv_core.read import listing
+from netinv_core.sql import relations
+from netinv_core.sql.plans import plan_of
+from netinv_core.write import (
+    attribute_references,
+    identification,
+    offered,
+    preconditions,
+    read_back,
+    save,
+    trees,
+)
 from netinv_core.write.attribute_references import Attributes
 from netinv_core.write.differing import differing_drafts
 from netinv_core.write.draft import Draft, raise_errors
@@ -49,7 +57,7 @@ def key_names(endpoint: Endpoint, text: str) -> tuple[str, ...]:
     unknown = [name for name in names if name not in choices]
     if unknown:
         listed = ", ".join(sorted(choices))
-        raise Invalid.field(MATCH, *[UNKNOWN.format(reference_messages.short(name), listed) for name in unknown])
+        raise Invalid.field(MATCH, *[UNKNOWN.format(short(name), listed) for name in unknown])
     return names
 
 

@@ -15,9 +15,9 @@ from netinv_core.db.engine import in_parameter, lock_rows
 from netinv_core.presentation import SEPARATOR, Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import content_type, custom, one_of
-from netinv_core.read.lookups import convert
-from netinv_core.read.relations import compare, to_type
 from netinv_core.resource import Resource, generic_fk
+from netinv_core.sql.lookups import convert
+from netinv_core.sql.relations import compare, to_type
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL
@@ -32,8 +32,8 @@ from netinv_extras.statuses import Status
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.read.filters import Filter
-    from netinv_core.read.relations import Relation
     from netinv_core.registry import Registry
+    from netinv_core.sql.relations import Relation
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

@@ -17,9 +17,9 @@ from netinv_core.http.actions import documented
 from netinv_core.models.base import Base
 from netinv_core.read import listing
 from netinv_core.read.filters import custom, value
-from netinv_core.read.lookups import convert
-from netinv_core.read.plan import record_nested
 from netinv_core.resource import FieldFactory, Resource, generic_fk
+from netinv_core.sql.lookups import convert
+from netinv_core.sql.plan import record_nested
 from netinv_dcim.components.console import ConsolePort, console_ports
 from netinv_dcim.components.interfaces import Interface, interfaces
 from netinv_dcim.components.power_ports import PowerPort, power_ports
@@ -29,7 +29,7 @@ from netinv_dcim.sites import Site
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.read.filters import Filter
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 INTERFACE = "dcim.interface"

@@ -20,8 +20,8 @@ from netinv_core.models.base import Primary
 from netinv_core.models.columns import APP_HANDLED, Choices, Ref, choice, column, foreign_key, integer, text
 from netinv_core.models.types import Chars
 from netinv_core.read.filters import custom, has
-from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import computed, generic_fk
+from netinv_core.sql.lookups import convert_flag, negated
 from netinv_extras.statuses import status
 
 if TYPE_CHECKING:

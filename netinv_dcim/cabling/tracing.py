@@ -14,8 +14,8 @@ from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
-from netinv_core.read.plan import fetch_together
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plan import fetch_together
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.slugs import natural_key
 from netinv_dcim.cabling.models import Cabled, PathEnd
 from netinv_dcim.cabling.paths import CABLE, CableNetwork, End, Path, leads_on

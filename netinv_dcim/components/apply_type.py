@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.errors import Invalid, NotFound, TooLarge, error_text
+from netinv_core.fields.schema import REQUIRED
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_core.write import save
-from netinv_core.write.schema import REQUIRED
 from netinv_dcim.components import type_application, type_plans
 from netinv_dcim.components.differences import counts
 from netinv_dcim.components.kinds import KINDS, ComponentKind

@@ -23,9 +23,9 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.models.base import Base, table_of
-from netinv_core.read.relations import inner_table
-from netinv_core.read.union import Union
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.relations import inner_table
+from netinv_core.sql.union import Union
 from netinv_dcim.components.kinds import KINDS, ComponentKind, copied_fields, references_of
 from netinv_dcim.device_types import DeviceType
 from netinv_dcim.devices import Device

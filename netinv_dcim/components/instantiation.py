@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.base import table_of
-from netinv_core.read.plan import Row
-from netinv_core.read.union import kept_union
+from netinv_core.sql.plan import Row
+from netinv_core.sql.union import kept_union
 from netinv_core.write import save
 from netinv_dcim.components.kinds import KINDS, ComponentKind, copied_fields, references_of
 from netinv_dcim.devices import devices

@@ -16,10 +16,11 @@ from netinv_core.models.base import Primary, table_of
 from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Ref, boolean, choice, column, foreign_key, integer
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
-from netinv_core.read import listing, relations
+from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related, value
-from netinv_core.read.lookups import convert
 from netinv_core.resource import computed, to_many
+from netinv_core.sql import relations
+from netinv_core.sql.lookups import convert
 from netinv_core.write.cycles import without_cycles
 from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, PathEnd

@@ -18,8 +18,8 @@ from netinv_core.models.columns import CASCADE, SET_NULL, Ref, boolean, choice, 
 from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import has, one_of, related
-from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import Resource
+from netinv_core.sql.lookups import convert_flag
 from netinv_core.write.draft import ALL
 from netinv_core.write.referring_rules import through
 from netinv_dcim.choices import INTERFACE_TYPES

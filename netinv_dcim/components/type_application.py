@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid, error_text
 from netinv_core.labels import title_of
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import delete, save
 from netinv_dcim.components.kinds import KINDS, ComponentKind, references_of
 from netinv_dcim.components.type_plans import ADD, CHANGE, REMOVE, RENAME, PlanRow, TypePlan, names_in

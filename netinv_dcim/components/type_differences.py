@@ -10,7 +10,7 @@ from netinv_core.errors import NotFound
 from netinv_core.http.actions import documented
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
-from netinv_core.read.lookups import convert_flag, negated
+from netinv_core.sql.lookups import convert_flag, negated
 from netinv_dcim.components.differences import ADDITIONAL, DIFFERENT, MISSING, Difference, differences, differs
 from netinv_dcim.devices import devices
 

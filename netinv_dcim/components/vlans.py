@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.read.plans import plan_of
+from netinv_core.fields.schema import TextNode
 from netinv_core.resource import VersionChange
-from netinv_core.write.schema import TextNode
+from netinv_core.sql.plans import plan_of
 
 if TYPE_CHECKING:
     from netinv_core.resource import Rule

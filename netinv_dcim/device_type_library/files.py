@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import colander
 
-from netinv_core.fields import Choice, Image, Reference, Value, errors_of
+from netinv_core.fields import Choice, Image, Reference, Value, errors_of, schema
 from netinv_core.storage.files import Upload
-from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 from netinv_dcim.components.kinds import KINDS
 from netinv_dcim.device_type_library import TYPES, yaml_reader

@@ -19,7 +19,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied, TooLarge
 from netinv_core.importing.dump import Declaration, Dump, Fields, Source
 from netinv_core.models.base import table_of
-from netinv_core.read.union import kept_union
+from netinv_core.sql.union import kept_union
 from netinv_core.write.slugs import slugify
 from netinv_dcim.components.kinds import KINDS
 from netinv_dcim.device_type_library import UNLIMITED

@@ -19,7 +19,7 @@ from netinv_core.http.actions import documented
 from netinv_core.http.query_parameters import query
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_dcim.choices import FACES
 from netinv_dcim.devices import Device
 from netinv_dcim.rack_position import Mounted, mounted

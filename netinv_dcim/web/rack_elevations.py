@@ -20,8 +20,8 @@ from pyramid.response import Response
 from netinv_core.errors import Conflict, Invalid, error_text
 from netinv_core.fields import Share
 from netinv_core.read.listing import Slice
-from netinv_core.read.plan import Row
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import Row
+from netinv_core.sql.plans import custom_plan
 from netinv_dcim.devices import Device
 from netinv_dcim.power import PowerFeed
 from netinv_dcim.rack_position import Mounted, mounted
@@ -43,7 +43,7 @@ from netinv_web.pages import fragment, query_text, see_other
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 PATH = "/dcim/rack-elevations/"

@@ -18,8 +18,8 @@ from pyramid.response import Response
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied, Invalid
-from netinv_core.read.plan import Row
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import Row
+from netinv_core.sql.plans import custom_plan
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.choices import FACES
@@ -37,7 +37,7 @@ from netinv_web.menu import may
 from netinv_web.pages import see_other
 
 if TYPE_CHECKING:
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 MOVE, SELECT, PLANNING = "_move", "_select", "_plan"

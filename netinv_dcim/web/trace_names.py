@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
 from netinv_core.fields import Reference
-from netinv_core.read.plan import Row, fetch_together
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import Row, fetch_together
+from netinv_core.sql.plans import custom_plan
 from netinv_dcim.cabling.branches import Stop, Visit
 from netinv_dcim.cabling.models import CABLE_TYPES, Cabled
 from netinv_dcim.cabling.paths import CABLE, End
@@ -20,7 +20,7 @@ from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}

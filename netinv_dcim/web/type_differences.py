@@ -13,7 +13,7 @@ from pyramid.request import Request
 from netinv_core.labels import label_of, title_of
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
-from netinv_core.read.plan import Row
+from netinv_core.sql.plan import Row
 from netinv_dcim.components.differences import ADDITIONAL, DIFFERENT, MISSING, Difference, counts, differences
 from netinv_dcim.components.type_differences import FILTER
 from netinv_dcim.device_types import DeviceType
@@ -26,8 +26,8 @@ from netinv_web.paths import object_path, page_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 DEVICE = "dcim.device"

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.errors import Denied, NotFound
+from netinv_core.http.security_policy import AUTHENTICATED
 from netinv_core.models.base import table_of
 from netinv_core.write import save
 from netinv_demo.jobs import LoadDemoInventory

@@ -17,7 +17,7 @@ from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_extras.change_requests import comments, lifecycle, proposals, requirements, review
 from netinv_extras.change_requests.models import LABEL, check_open
 from netinv_extras.change_requests.proposals import UNKNOWN_FIELD, UNKNOWN_OBJECT, Proposal

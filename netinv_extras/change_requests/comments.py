@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
+from netinv_core.fields.schema import REQUIRED
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.write.dry_run import ObjectName, name_of
-from netinv_core.write.schema import REQUIRED
 from netinv_extras.change_requests import lifecycle, proposals, review
 from netinv_extras.change_requests.models import COMMENT, EVENTS
 from netinv_extras.change_requests.proposals import UNKNOWN_FIELD, UNKNOWN_OBJECT, Proposal

@@ -15,7 +15,7 @@ from netinv_core.errors import Invalid
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of, json_response
 from netinv_core.http.traversal import Collection
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import save
 from netinv_extras.change_requests import entering
 from netinv_extras.change_requests.models import LABEL

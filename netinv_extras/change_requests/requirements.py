@@ -20,7 +20,7 @@ from netinv_core.changelog.guards import ChangeGuard, Marks, as_author
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
-from netinv_core.read import relations
+from netinv_core.sql import relations
 from netinv_extras.change_requests.models import (
     RULE_LABEL,
     event_table,

@@ -10,7 +10,7 @@ from netinv_core.auth import permissions
 from netinv_core.auth.models import User, user_groups
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
-from netinv_core.read.lookups import convert_flag, negated
+from netinv_core.sql.lookups import convert_flag, negated
 from netinv_extras.change_requests import review
 from netinv_extras.change_requests.models import (
     COMMENT,

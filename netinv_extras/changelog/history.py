@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.changelog.models import ACTIONS, ObjectChange
-from netinv_core.changelog.past_states import has_history
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import NotFound
@@ -18,6 +17,7 @@ from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.models.base import table_of
 from netinv_core.read import listing, pages
+from netinv_core.read.past_states import has_history
 from netinv_undo.differences import differences
 
 if TYPE_CHECKING:

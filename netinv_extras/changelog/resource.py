@@ -14,15 +14,15 @@ from netinv_core.labels import title_of_type
 from netinv_core.models.columns import column_info
 from netinv_core.presentation import NAME_IN_CONTEXT, Presentation, beside
 from netinv_core.read import filters
-from netinv_core.read.lookups import NUMBER
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.sql.lookups import NUMBER
 from netinv_extras.content_types import content_type_pair, name_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
 
 # A display name with a content type: the owner in brackets, if it has one, the content type and the name.
 _WITH_TYPE = re.compile(r"(\[.*\] )?([^:|]+ \| [^:|]+): (.*)", re.S)

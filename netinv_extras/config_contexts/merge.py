@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from netinv_core import fields
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import column_info
-from netinv_core.read.plan import ReadPlan, Row
-from netinv_core.read.union import Union, kept_union
 from netinv_core.resource import FieldFactory
+from netinv_core.sql.plan import ReadPlan, Row
+from netinv_core.sql.union import Union, kept_union
 from netinv_core.write.trees import STEP, is_tree
 from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.active import ActiveContexts, Data, ScopedContext
@@ -26,8 +26,8 @@ from netinv_extras.config_contexts.scopes import ContextScope, scopes
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, RowSet
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader, RowSet
     from netinv_core.uow import UnitOfWork
 
 LOCAL = "local_context_data"

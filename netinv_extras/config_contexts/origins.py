@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plans import custom_plan
 from netinv_extras.config_contexts.merge import Layer, MergedContext
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 FIELD = "config_context"

@@ -16,8 +16,8 @@ from netinv_core import fields
 from netinv_core.db.engine import in_parameter
 from netinv_core.packages import errors_of
 from netinv_core.read import filters
-from netinv_core.read import relations as read_relations
 from netinv_core.resource import FieldFactory
+from netinv_core.sql import relations as read_relations
 from netinv_extras.config_contexts.models import scoped
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
+from netinv_core.fields import cells
 from netinv_core.records import CellColumn
-from netinv_core.tabular import cells
 from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, SELECT, ValueDefinition
 
 if TYPE_CHECKING:
-    from netinv_core.tabular.identification import IdentifiedObjects
+    from netinv_core.write.identification import IdentifiedObjects
 
 PREFIX = "cf_"
 _BOOLEANS = {"true": True, "false": False}

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import colander
 
 from netinv_core import fields
+from netinv_core.fields import list_differences
 from netinv_core.http import versions
 from netinv_core.patterns import Budget
 from netinv_core.resource import FieldFactory
-from netinv_core.write import list_differences, strict_bodies
+from netinv_core.write import strict_bodies
 from netinv_core.write.draft import ALL
 from netinv_extras.custom_fields.cells import cell_column
 from netinv_extras.custom_fields.models import Definitions, definitions_of, lock_choices
@@ -21,10 +22,10 @@ from netinv_extras.custom_fields.values import MULTI_SELECT, SELECTIONS, ValueDe
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.records import CellColumn
     from netinv_core.registry import Registry
     from netinv_core.resource import Rule
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from netinv_core import dates
 from netinv_core.db import json_sql
-from netinv_core.read import lookups
 from netinv_core.read.filters import NULL, Condition, Filter
-from netinv_core.read.lookups import LOOKUPS, SUFFIXES, negated
+from netinv_core.sql import lookups
+from netinv_core.sql.lookups import LOOKUPS, SUFFIXES, negated
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import (
     BOOLEAN,

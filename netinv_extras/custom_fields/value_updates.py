@@ -15,7 +15,7 @@ from netinv_core.db import json_sql
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.read import listing
-from netinv_core.read.lookups import LOOKUPS, any_of
+from netinv_core.sql.lookups import LOOKUPS, any_of
 from netinv_core.write.system_update import system_update
 from netinv_extras.custom_fields.models import CustomField, custom_field_choices, custom_field_types, custom_fields
 

@@ -15,7 +15,7 @@ from netinv_core.errors import Invalid, error_text
 from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.read import listing
-from netinv_core.read.lookups import any_of, max_terms, negated
+from netinv_core.sql.lookups import any_of, max_terms, negated
 from netinv_extras import object_pages, saved_filters
 from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, DynamicGroup, Groups, groups_of
 from netinv_extras.dynamic_groups.terms import TOO_MANY, terms_of

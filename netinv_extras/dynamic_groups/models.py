@@ -29,8 +29,8 @@ from netinv_core.models.columns import (
     required_text,
 )
 from netinv_core.read import filters
-from netinv_core.read.union import Union, kept_union
 from netinv_core.resource import Resource, reverse_fk
+from netinv_core.sql.union import Union, kept_union
 from netinv_core.write.delete import in_use
 from netinv_extras import saved_filters
 from netinv_extras.content_types import has_pages, type_label

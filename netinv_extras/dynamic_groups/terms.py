@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.read.lookups import max_terms
+from netinv_core.sql.lookups import max_terms
 from netinv_extras import saved_filters
 
 if TYPE_CHECKING:

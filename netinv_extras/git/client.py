@@ -22,7 +22,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from netinv_core import child_processes
-from netinv_core.changelog.masking import without_secrets
+from netinv_core.masking import without_secrets
 from netinv_extras.git.contents import StoredContents
 from netinv_outgoing.ssrf import ConnectionRefused, Guard, checked_addresses, own_services
 from netinv_outgoing.urls import split_url

@@ -36,8 +36,8 @@ from netinv_core.models.columns import (
 )
 from netinv_core.models.types import Chars, Json, LongText, Timestamp
 from netinv_core.read import filters
-from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.sql.lookups import convert_flag
 from netinv_core.tasks import queue as task_queue
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL

@@ -18,8 +18,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
-from netinv_core import content_types
-from netinv_core.auth import crypto, identity, permissions
+from netinv_core import content_types, crypto
+from netinv_core.auth import identity, permissions
 from netinv_core.auth.account import Identity
 from netinv_core.db.engine import lock_rows, session_factory
 from netinv_core.errors import Denied

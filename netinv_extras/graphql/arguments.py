@@ -12,7 +12,7 @@ from graphql import GraphQLError
 
 from netinv_core.errors import Invalid
 from netinv_core.read.listing import Parameters
-from netinv_core.read.lookups import max_terms
+from netinv_core.sql.lookups import max_terms
 from netinv_extras import saved_filters
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Executor of GraphQL queries: reads objects breadth-first, all objects of one level of the query together.
 
 A level takes one statement per relation that the query selects, for any number of parent objects. The statement selects
-only the requested columns (:mod:`netinv_core.read.plan`). Objects that the user may not view are null, or missing from
+only the requested columns (:mod:`netinv_core.sql.plan`). Objects that the user may not view are null, or missing from
 their list.
 """
 
@@ -32,7 +32,7 @@ from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.errors import Denied, Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
-from netinv_core.read.plan import ReadPlan
+from netinv_core.sql.plan import ReadPlan
 from netinv_extras.graphql.answer_sizes import AnswerSizes
 from netinv_extras.graphql.arguments import WHOLE, FilterCounts, NestedSlice, parameters_of, slice_of
 from netinv_extras.graphql.schema import GraphqlSchema

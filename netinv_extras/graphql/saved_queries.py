@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
+from netinv_core.fields import schema
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import ColumnInfo, json_document, required_text, slug
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.write import schema
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

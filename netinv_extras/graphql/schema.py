@@ -28,8 +28,8 @@ from graphql import (
 from netinv_core import fields as core_fields
 from netinv_core.caches import BoundedCache
 from netinv_core.read import filters
-from netinv_core.read.lookups import SUFFIXES
-from netinv_core.read.plan import ReadPlan
+from netinv_core.sql.lookups import SUFFIXES
+from netinv_core.sql.plan import ReadPlan
 from netinv_extras.graphql import types as members
 from netinv_extras.graphql.arguments import ALIASES, SLICE_ARGUMENTS
 from netinv_extras.graphql.types import ForeignKeyMember, Member, Members, RelationMember, ScalarMember

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core import fields
 from netinv_core.http.serialization import dumps
 from netinv_core.models.columns import column_info
-from netinv_core.read.relations import backward
+from netinv_core.sql.relations import backward
 from netinv_core.wrong_results import checked_in_json
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields.models import definitions_of
@@ -28,9 +28,9 @@ from netinv_extras.templates import computed_fields
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
-    from netinv_core.read.relations import Relation
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.sql.relations import Relation
     from netinv_core.uow import UnitOfWork
 
 ANY, BIG_INTEGER, BOOLEAN, DATE, FLOAT, ID, INT, DATE_TIME, STRING = (

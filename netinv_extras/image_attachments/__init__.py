@@ -12,8 +12,8 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.models.base import Model, Primary, now, table_of
 from netinv_core.models.columns import column, image, integer, text
-from netinv_core.read import relations
 from netinv_core.resource import Resource, generic_fk
+from netinv_core.sql import relations
 from netinv_core.storage.files import upload_name
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.content_types import content_type_pair, referenced_objects, type_label

@@ -19,7 +19,7 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.views import no_content
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.write import delete
 from netinv_extras.jobs import input as job_input

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
+from netinv_core.fields.schema import REQUIRED
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
@@ -19,7 +20,6 @@ from netinv_core.models.base import Organizational
 from netinv_core.models.columns import CASCADE, Ref, boolean, choice, column, foreign_key, integer, required_text
 from netinv_core.read import listing
 from netinv_core.resource import Resource, content_type_list
-from netinv_core.write.schema import REQUIRED
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import run_views
 from netinv_extras.jobs.hooks import check_receiver

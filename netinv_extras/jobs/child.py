@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.auth import crypto, identity
+from netinv_core import crypto
+from netinv_core.auth import identity
 from netinv_core.auth.account import ANONYMOUS, Identity
 from netinv_core.content_types import load
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import engine_from, session_factory
+from netinv_core.driver import driver_of
 from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http.versions import NEWEST
 from netinv_core.models.base import now, table_of

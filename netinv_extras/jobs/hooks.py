@@ -17,8 +17,8 @@ from netinv_core.models.columns import CASCADE, Ref, boolean, foreign_key, requi
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.listing import rows_of
-from netinv_core.read.lookups import convert_flag
 from netinv_core.resource import Resource, content_type_list
+from netinv_core.sql.lookups import convert_flag
 from netinv_core.write.draft import ALL
 from netinv_core.write.dry_run import Effects
 from netinv_extras import change_conditions

@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied, Invalid, error_text
+from netinv_core.fields.schema import storage_error
 from netinv_core.models.columns import SET_NULL, ForeignKeyInfo
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.storage.files import Upload
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
-from netinv_core.write.schema import storage_error
 from netinv_extras.jobs.api import Job, JobButtonReceiver
 from netinv_extras.jobs.variables import NO_CHOICE, FileVar, ObjectVar, Variable
 

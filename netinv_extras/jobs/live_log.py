@@ -10,7 +10,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_extras.jobs import shared_values
 
 if TYPE_CHECKING:

@@ -33,9 +33,9 @@ from netinv_core.models.columns import (
 )
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
-from netinv_core.read.plans import plan_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.resource import Resource, VersionChange
+from netinv_core.sql.plans import plan_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.system_update import system_update

@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped
 
-from netinv_core import answer_size
-from netinv_core.auth import crypto
+from netinv_core import answer_size, crypto
 from netinv_core.auth.models import User
 from netinv_core.errors import Conflict
 from netinv_core.http.actions import documented
@@ -34,9 +33,9 @@ from netinv_core.models.columns import (
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
-from netinv_core.read.lookups import NUMBER, convert_flag
-from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource, computed
+from netinv_core.sql.lookups import NUMBER, convert_flag
+from netinv_core.sql.plans import plan_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.retention import Retention, older_than
 from netinv_extras.change_requests.models import ChangeRequest

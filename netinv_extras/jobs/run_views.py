@@ -11,13 +11,13 @@ import colander
 from pyramid.request import Request
 
 from netinv_core.errors import Conflict, Denied, Invalid, NotFound
+from netinv_core.fields import schema
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
 from netinv_core.models.columns import ColumnInfo
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
-from netinv_core.write import schema
+from netinv_core.sql.plans import plan_of
 from netinv_extras.jobs import input as job_input
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules

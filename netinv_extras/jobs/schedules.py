@@ -18,8 +18,8 @@ from netinv_core.models.columns import SET_NULL, Choices, Ref, choice, column, c
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
-from netinv_core.read.lookups import NUMBER, convert_flag, negated
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.sql.lookups import NUMBER, convert_flag, negated
 from netinv_extras.jobs.crontab import Crontab
 from netinv_extras.jobs.models import Job
 

@@ -15,7 +15,7 @@ from netinv_core.db.locks import lock_for
 from netinv_core.errors import Conflict, Invalid, NotFound, RequestError
 from netinv_core.http import views
 from netinv_core.http.actions import documented
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import dry_run
 from netinv_extras.plans import document, ownership
 from netinv_extras.plans.differences import Entry, compared, planned_changes

@@ -15,7 +15,7 @@ import requests
 from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
 from netinv_core.http.serialization import dumps
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import save
 from netinv_extras.plans import files
 from netinv_extras.plans.applying import apply as apply_in

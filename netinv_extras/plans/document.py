@@ -16,10 +16,10 @@ import sqlalchemy as sa
 
 from netinv_core.errors import MAX_FAULTY, Invalid
 from netinv_core.fields import Reference, Status, ToMany, ToOne, generic_pairs
+from netinv_core.fields.list_differences import is_difference
 from netinv_core.models.columns import column_info
-from netinv_core.read import relations
-from netinv_core.tabular.identification import natural_key
-from netinv_core.write.list_differences import is_difference
+from netinv_core.sql import relations
+from netinv_core.write.identification import natural_key
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -16,8 +16,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Invalid
 from netinv_core.fields import generic_pairs
 from netinv_core.read import listing
-from netinv_core.tabular import identification
-from netinv_core.write import delete, save, trees
+from netinv_core.write import delete, identification, save, trees
 from netinv_core.write.differing import differing
 from netinv_extras.plans.document import ID, WHOLE, DocumentErrors, PlannedObject
 from netinv_tabular import row_order

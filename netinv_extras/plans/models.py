@@ -11,11 +11,11 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields
-from netinv_core.auth import crypto
+from netinv_core import crypto, fields
 from netinv_core.auth.models import User
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.errors import Invalid
+from netinv_core.fields import schema
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import (
     SET_NULL,
@@ -32,7 +32,7 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.tasks.retention import Retention, older_than
-from netinv_core.write import dry_run, schema
+from netinv_core.write import dry_run
 from netinv_extras.plans import document, ownership
 from netinv_extras.plans.differences import PlannedChange, planned_changes
 from netinv_extras.plans.execution import execute

@@ -17,8 +17,8 @@ from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, table_of
 from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
 from netinv_core.read import filters, listing
-from netinv_core.read.plans import named_objects
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.sql.plans import named_objects
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL
 from netinv_extras.content_types import referenced_objects, type_label
@@ -37,7 +37,7 @@ from netinv_extras.relationships.models import (
 )
 
 if TYPE_CHECKING:
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

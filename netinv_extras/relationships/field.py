@@ -13,10 +13,11 @@ from netinv_core import fields
 from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, error_text
+from netinv_core.fields import list_differences
 from netinv_core.models.base import table_of
-from netinv_core.read.plans import named_objects
 from netinv_core.resource import FieldFactory
-from netinv_core.write import delete, list_differences, references, save
+from netinv_core.sql.plans import named_objects
+from netinv_core.write import delete, references, save
 from netinv_core.write.draft import Draft
 from netinv_core.write.slugs import natural_key
 from netinv_extras.relationships import required
@@ -32,9 +33,9 @@ from netinv_extras.relationships.sides import PEER, RelationshipSide, relation_o
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.fields.list_differences import ListDifference
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
-    from netinv_core.write.list_differences import ListDifference
 
 READ_ONLY_MEMBERS = frozenset({"id", "url", "name", "type"})
 _ASSOCIATIONS = "extras.relationshipassociation"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
-from netinv_core.read import relations
+from netinv_core.sql import relations
 from netinv_extras.relationships.associations import RelationshipAssociation
 from netinv_extras.relationships.models import (
     DESTINATION,

@@ -16,17 +16,18 @@ from netinv_core.models.base import Base, Organizational, Primary
 from netinv_core.models.columns import Description, Name, color, column
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
-from netinv_core.read import filters, relations
-from netinv_core.read.plan import ReadPlan, nested_fields
+from netinv_core.read import filters
 from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
+from netinv_core.sql import relations
+from netinv_core.sql.plan import ReadPlan, nested_fields
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.content_types import used_types_stay
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

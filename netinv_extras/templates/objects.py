@@ -21,7 +21,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_extras.templates.attributes import Loaded, names_of, nested_objects, properties_of, selected_by
 from netinv_extras.templates.members import Member, members_of
 from netinv_extras.templates.renderer.absent import nearest

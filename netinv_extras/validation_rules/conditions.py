@@ -15,7 +15,8 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid
-from netinv_core.read import filters, lookups, relations
+from netinv_core.read import filters
+from netinv_core.sql import lookups, relations
 from netinv_extras import saved_filters
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.base import table_of
-from netinv_core.read import filter_words, lookups
+from netinv_core.read import filter_words
 from netinv_core.records import ObjectWarning
+from netinv_core.sql import lookups
 from netinv_core.write.draft import ALL
 from netinv_extras.validation_rules import conditions
 from netinv_extras.validation_rules.models import CONDITIONS, NOT_A_COLUMN, REFUSE, ValidationRule, column_of

@@ -11,8 +11,8 @@ from netinv_core.models.base import ChangeLogged
 from netinv_core.models.columns import Choices, boolean, choice, column, json_document, required_text, text
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
-from netinv_core.read.lookups import max_terms
 from netinv_core.resource import Resource
+from netinv_core.sql.lookups import max_terms
 from netinv_extras.content_types import has_pages, type_label
 from netinv_extras.validation_rules import conditions
 

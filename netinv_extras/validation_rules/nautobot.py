@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Source, content_type
-from netinv_core.read import lookups
+from netinv_core.sql import lookups
 from netinv_extras.validation_rules.models import LABEL
 
 if TYPE_CHECKING:

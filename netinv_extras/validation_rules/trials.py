@@ -11,17 +11,17 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import CREATE, ObjectChange
-from netinv_core.changelog.past_states import has_history
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Invalid
+from netinv_core.fields.schema import REQUIRED
 from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.http.query_parameters import query
 from netinv_core.http.serialization import single_value
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
+from netinv_core.read.past_states import has_history
 from netinv_core.write.reference_messages import NO_SUCH_ID
-from netinv_core.write.schema import REQUIRED
 from netinv_extras.validation_rules import conditions, judging
 from netinv_extras.validation_rules.conditions import FIELDS
 from netinv_extras.validation_rules.models import CONDITIONS

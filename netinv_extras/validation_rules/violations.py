@@ -14,8 +14,8 @@ from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.read import listing
 from netinv_core.read.filters import Filter
-from netinv_core.read.lookups import any_of
 from netinv_core.read.name_lookup import invalid_choice
+from netinv_core.sql.lookups import any_of
 from netinv_extras import object_pages
 from netinv_extras.validation_rules import judging
 from netinv_extras.validation_rules.conditions import VIOLATES

@@ -13,7 +13,7 @@ from netinv_web.markup import text_markup
 
 if TYPE_CHECKING:
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, ReadPlan
 
 _CHIP = Markup('<span class="chip"><span>{} <span class="muted">{}</span>{}</span></span>')
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

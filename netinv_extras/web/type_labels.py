@@ -12,7 +12,7 @@ from netinv_web.forms.controls import Control, ControlFactory, FactoryKey, type_
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import ReadPlan
+    from netinv_core.sql.plan import ReadPlan
     from netinv_core.uow import UnitOfWork
 
 

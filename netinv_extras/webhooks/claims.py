@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.db.driver.combined import Combined, Run, without_disk
-from netinv_core.db.driver.results import Row
 from netinv_core.db.engine import in_parameter
+from netinv_core.driver.combined import Combined, Run, without_disk
+from netinv_core.driver.results import Row
 from netinv_core.models.base import table_of
 from netinv_core.tasks.leases import free
 from netinv_extras.webhooks.change_records import claimed_columns

@@ -26,9 +26,9 @@ from netinv_core.models.columns import CASCADE, Choices, ColumnInfo, Ref, choice
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
-from netinv_core.read.lookups import NUMBER
-from netinv_core.read.plans import plan_of
 from netinv_core.resource import Resource, batch_loaded
+from netinv_core.sql.lookups import NUMBER
+from netinv_core.sql.plans import plan_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.retention import Retention, older_than
 from netinv_extras.content_types import content_type_pair

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
+from netinv_core.driver import driver_of
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.write.dry_run import Effects

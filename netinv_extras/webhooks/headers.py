@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from netinv_core.changelog.masking import MASK, credential_name
+from netinv_core.masking import MASK, credential_name
 
 MAX_HEADERS = 100  # of one message
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2: a token

@@ -16,7 +16,7 @@ import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionError
 
 from netinv_core.caches import lru_cache
-from netinv_core.changelog.masking import without_secrets
+from netinv_core.masking import without_secrets
 from netinv_extras.webhooks.deliveries import MAX_ANSWER_LENGTH
 from netinv_extras.webhooks.payload import WebhookMessage
 from netinv_outgoing.guarded_http import GuardedAdapter, GuardedConnection, target_of

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth.configuration_version import lock_configuration
-from netinv_core.changelog.masking import MASK, credential_name
+from netinv_core.masking import MASK, credential_name
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
 from netinv_core.models.columns import (

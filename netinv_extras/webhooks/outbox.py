@@ -19,8 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import commit_without_disk, in_parameter, inlined_int
+from netinv_core.driver import driver_of
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases
 from netinv_extras.webhooks.change_records import CLAIMED

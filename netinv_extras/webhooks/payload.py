@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote
 
+from netinv_core import crypto
 from netinv_core import fields as kinds
-from netinv_core.auth import crypto
 from netinv_core.caches import lru_cache
-from netinv_core.changelog.masking import SHORTEST, credential_name
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.http import versions
+from netinv_core.masking import SHORTEST, credential_name
 from netinv_core.registry_cache import cached_in_registry
 from netinv_extras import allowed_files
 from netinv_extras.custom_fields.field import CustomFields

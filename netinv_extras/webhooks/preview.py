@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.changelog.masking import MASK, credential_name, without_secrets
 from netinv_core.changelog.models import CREATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Denied
+from netinv_core.masking import MASK, credential_name, without_secrets
 from netinv_core.models.base import table_of
 from netinv_extras.webhooks import payload
 from netinv_extras.webhooks.models import EVENTS, mask_url, webhook_types

@@ -11,8 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from netinv_core.db.driver.combined import Combined, Run, without_disk
 from netinv_core.db.engine import in_parameter
+from netinv_core.driver.combined import Combined, Run, without_disk
 from netinv_core.models.base import table_of
 from netinv_core.tasks.leases import RELEASED
 from netinv_extras.webhooks.claims import lock_held

@@ -15,8 +15,8 @@ from netinv_core.auth import permissions
 from netinv_core.http.mount import url_of
 from netinv_core.labels import capitalized, label_of
 from netinv_core.presentation import NAME_WITHIN
-from netinv_core.read.plan import Row
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import Row
+from netinv_core.sql.plans import custom_plan
 from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, VM_INTERFACE
 from netinv_web.cells import EMPTY, CellReader, cell, link, text_markup
 from netinv_web.extensions import Action, Panel
@@ -26,7 +26,7 @@ from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 ADDRESS, SITE = "ipam.ipaddress", "dcim.site"

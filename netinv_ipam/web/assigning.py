@@ -15,7 +15,7 @@ from netinv_core.errors import Denied, Invalid, RequestError
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.read.plans import custom_plan, plan_of
+from netinv_core.sql.plans import custom_plan, plan_of
 from netinv_core.write import save
 from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, VM_INTERFACE, IPAddress
 from netinv_ipam.free_space import free_addresses

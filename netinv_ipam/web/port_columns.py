@@ -13,7 +13,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.http.mount import url_of
 from netinv_core.models.base import table_of
-from netinv_core.read.plan import Row
+from netinv_core.sql.plan import Row
 from netinv_ipam.addresses import ASSIGNABLE, IPAddress
 from netinv_ipam.vlans import VLAN
 from netinv_ipam.vrfs import VRF
@@ -24,7 +24,7 @@ from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 ADDRESS, VLAN_LABEL, VRF_LABEL = "ipam.ipaddress", "ipam.vlan", "ipam.vrf"

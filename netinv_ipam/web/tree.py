@@ -17,8 +17,8 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
-from netinv_core.read.plan import Row
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import Row
+from netinv_core.sql.plans import custom_plan
 from netinv_ipam.free_space import Block, blocks, gaps, network_text
 from netinv_ipam.hierarchy import Owner, owners_by_keys, visible_prefixes
 from netinv_ipam.levels import FirstChildren, first_children
@@ -33,7 +33,7 @@ from netinv_web.pages import query_text
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 PATH = "/ipam/prefixes/tree/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.tabular.identification import key_fields, natural_keys
+from netinv_core.write.identification import key_fields, natural_keys
 from netinv_testing.cases import Case, check, writable
 
 ON_ERROR = {"on_error": "continue"}

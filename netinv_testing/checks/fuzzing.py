@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from netinv_core.http.actions import actions_of
-from netinv_core.read.lookups import LOOKUPS, SUFFIXES
+from netinv_core.sql.lookups import LOOKUPS, SUFFIXES
 from netinv_testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_testing.cases import Case, check
 from netinv_testing.client import NOTHING

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_testing.cases import Case, check, writable
 from netinv_testing.client import Api, Service
 from netinv_testing.lock_waits import LockWaits

@@ -14,7 +14,7 @@ from netinv_core.http import versions
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.versions import SUPPORTED
 from netinv_core.models.columns import column_info
-from netinv_core.read.records import nested_fields
+from netinv_core.sql.records import nested_fields
 from netinv_testing.cases import Case, check
 
 if TYPE_CHECKING:

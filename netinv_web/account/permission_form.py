@@ -15,7 +15,7 @@ import colander
 
 from netinv_core.auth.models import ObjectPermission
 from netinv_core.labels import label_of
-from netinv_core.read.lookups import LOOKUPS
+from netinv_core.sql.lookups import LOOKUPS
 from netinv_web.forms.control_values import parse_json, pretty_json
 from netinv_web.forms.controls import Control, ControlFactory, Members
 

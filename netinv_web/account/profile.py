@@ -10,7 +10,7 @@ from pyramid.response import Response
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
 from netinv_core.labels import plural_of
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import save
 from netinv_web import notices
 from netinv_web.account import forms

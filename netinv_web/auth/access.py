@@ -20,7 +20,7 @@ from netinv_core.auth.models import (
 )
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
-from netinv_core.read import relations
+from netinv_core.sql import relations
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -21,7 +21,7 @@ from pyramid.request import Request
 from sqlalchemy.orm import Mapped, mapped_column
 from webob.cookies import JSONSerializer, SignedCookieProfile
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.auth.account import Identity
 from netinv_core.auth.identity import IDENTITY_COLUMNS, account_row, identity_of
 from netinv_core.auth.models import User

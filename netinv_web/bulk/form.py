@@ -11,8 +11,8 @@ import colander
 
 from netinv_core.errors import Invalid
 from netinv_core.fields import Image, errors_of
-from netinv_core.read.plans import plan_of
-from netinv_core.write.list_differences import ADD, REMOVE
+from netinv_core.fields.list_differences import ADD, REMOVE
+from netinv_core.sql.plans import plan_of
 from netinv_web.bulk.selection import Members
 from netinv_web.forms import form as forms
 from netinv_web.forms import pickers

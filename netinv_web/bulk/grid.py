@@ -16,11 +16,11 @@ from pyramid.response import Response
 
 from netinv_core.errors import Invalid
 from netinv_core.fields import cell_items
+from netinv_core.fields.cells import join_items
 from netinv_core.http.multipart import MAX_MEMBERS
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
-from netinv_core.read.plans import plan_of
-from netinv_core.tabular.cells import join_items
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import trees
 from netinv_web.bulk.editing import CONFLICT, INVALID, carried_out, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid, RequestError
+from netinv_core.fields.cells import text_of
 from netinv_core.labels import label_of_name, label_with_unit
 from netinv_core.presentation import NAME_IN_CONTEXT
-from netinv_core.read.plans import plan_of
-from netinv_core.tabular.cells import text_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import save
 from netinv_core.write.dry_run import Preview, dry_run
 from netinv_core.write.item_results import FAILED, UPDATED, ItemResult, write_each

@@ -10,7 +10,7 @@ from pyramid.response import Response
 from netinv_core import patterns
 from netinv_core.errors import NotFound
 from netinv_core.fields import Choice, Value
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_web.bulk.editing import INVALID, carried_out, named_objects, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates
 from netinv_web.bulk.selection import APPLY, PREVIEW, Members, Selection, members_of, selected, step_of

@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.tabular import rows
 from netinv_core.write import save, trees
+from netinv_core.write import table_rows as rows
 from netinv_core.write.dry_run import dry_run
 from netinv_web.bulk.preview import Errors, ShownDifference, attempt, differences_of, messages_of
 from netinv_web.exchange.column_mapping import MappedColumn

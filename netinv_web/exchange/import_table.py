@@ -10,8 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import BadRequest
+from netinv_core.fields import cells
 from netinv_core.http import bodies
-from netinv_core.tabular import cells, identification, rows
+from netinv_core.write import identification
+from netinv_core.write import table_rows as rows
 from netinv_tabular import columns, delimited, encodings, generic_references, row_order, workbooks, yaml_documents
 from netinv_tabular.named_references import NamedReferences
 from netinv_tabular.row_order import OrderedRow, RowOrder

@@ -14,9 +14,8 @@ from netinv_core.errors import BadRequest, Denied, NotFound, RequestError
 from netinv_core.http import versions
 from netinv_core.http.media import SEALED
 from netinv_core.labels import label_with_unit
-from netinv_core.tabular import identification
-from netinv_core.tabular.rows import ID
-from netinv_core.write import references
+from netinv_core.write import identification, references
+from netinv_core.write.table_rows import ID
 from netinv_tabular import delimited, encodings, headers, workbooks
 from netinv_tabular.list_files import file_name
 from netinv_web import notices

@@ -18,13 +18,13 @@ from netinv_core.http.serialization import dumps
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read import listing, words
 from netinv_core.read.listing import Parameters, Slice
-from netinv_core.read.plan import ReadPlan, Row
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import ReadPlan, Row
+from netinv_core.sql.plans import custom_plan
 from netinv_web.pages import query_text
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, RowSet
+    from netinv_core.sql.plan import JoinedTable, RowSet
     from netinv_core.uow import UnitOfWork
 
 LIMIT = 30  # objects of an answer

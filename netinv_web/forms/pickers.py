@@ -17,8 +17,9 @@ from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Invalid
 from netinv_core.fields import cell_items
-from netinv_core.read import listing, lookups
-from netinv_core.read.plan import fetch_together
+from netinv_core.read import listing
+from netinv_core.sql import lookups
+from netinv_core.sql.plan import fetch_together
 from netinv_core.write.slugs import natural_key
 from netinv_web.forms.choices import plan_for
 from netinv_web.forms.control_values import reference_of

@@ -25,7 +25,7 @@ from netinv_core.registry_cache import cached_in_registry
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 MAX_DERIVED = 7

@@ -16,7 +16,7 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.db.engine import inlined_int
 from netinv_core.read.listing import filter_errors_as_400
-from netinv_core.read.lookups import as_text
+from netinv_core.sql.lookups import as_text
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

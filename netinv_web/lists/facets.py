@@ -16,9 +16,9 @@ from netinv_core.labels import label_with_unit
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.filters import NULL
 from netinv_core.read.listing import filter_errors_as_400
-from netinv_core.read.lookups import convert
-from netinv_core.read.plan import ReadPlan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.lookups import convert
+from netinv_core.sql.plan import ReadPlan, Row, fetch_together
 from netinv_web.extensions import call_of_extension, extensions_of
 from netinv_web.failures import log_failure
 from netinv_web.lists import facet_counts
@@ -27,7 +27,7 @@ from netinv_web.lists.list_query import ListQuery
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, RowSet
+    from netinv_core.sql.plan import JoinedTable, RowSet
     from netinv_core.uow import UnitOfWork
 
 PARAMETER = "_facets"  # ``1`` shows the facets, the name of one shows more of its values

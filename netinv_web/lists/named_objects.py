@@ -10,14 +10,14 @@ from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read import filters
 from netinv_core.read.filter_words import Names
 from netinv_core.read.filters import NULL
-from netinv_core.read.lookups import convert
-from netinv_core.read.plan import ReadPlan, Row, fetch_together
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.lookups import convert
+from netinv_core.sql.plan import ReadPlan, Row, fetch_together
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.read.filters import Filter, RelatedFilter
-    from netinv_core.read.plan import JoinedTable, RowSet
+    from netinv_core.sql.plan import JoinedTable, RowSet
     from netinv_core.uow import UnitOfWork
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
 
-from netinv_core.read.plan import Row
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import Row
+from netinv_core.sql.plans import custom_plan
 from netinv_web.cells import CellReader, cell, guarded
 from netinv_web.extensions import Tab, may_further
 from netinv_web.lists.columns import Column
@@ -20,7 +20,7 @@ from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 HISTORY_TAB = "changelog"

@@ -12,7 +12,7 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.labels import label_of_name
 from netinv_core.models.columns import column_info
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write.slugs import natural_key
 from netinv_web.extensions import Panel
 from netinv_web.lists.columns import presentation_of

@@ -18,8 +18,8 @@ from netinv_core.models.columns import CASCADE
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.listing import conditions_of
 from netinv_core.read.names import display_of, represented_name
-from netinv_core.read.plan import Row
-from netinv_core.read.plans import custom_plan
+from netinv_core.sql.plan import Row
+from netinv_core.sql.plans import custom_plan
 from netinv_web import marks
 from netinv_web.extensions import actions_of
 from netinv_web.lists.columns import NEVER, presentation_of
@@ -33,7 +33,7 @@ from netinv_web.paths import endpoint_at, object_path, page_path, path_of_url
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 TEMPLATE = "netinv_web:templates/detail.jinja2"

@@ -14,7 +14,7 @@ from netinv_web.markup import without_controls
 
 if TYPE_CHECKING:
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, ReadPlan
 
 MAX_LENGTH = 50_000  # characters
 MIN_LENGTH = 60  # of JSON that takes more than a line

@@ -15,7 +15,7 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_web import shares
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import Panel, Rendered, extensions_of, render_safely

@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 
 from netinv_admin import migrate
 from netinv_admin.commands import cli as command_line
+from netinv_core import crypto
 from netinv_core import environment as environments
-from netinv_core.auth import crypto
 from netinv_core.auth.models import User
 from netinv_core.db.engine import engine_from
 from netinv_core.environment import Environment

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.read import ranked
 from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD

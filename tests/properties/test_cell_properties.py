@@ -10,7 +10,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from netinv_core.tabular import cells
+from netinv_core.fields import cells
 from netinv_tabular import delimited, yaml_documents
 
 pytestmark = pytest.mark.any_database

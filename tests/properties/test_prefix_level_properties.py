@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netinv_core.auth import identity
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.uow import UnitOfWork
 from netinv_extras.statuses import Status
 from netinv_ipam import levels

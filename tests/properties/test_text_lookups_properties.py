@@ -10,7 +10,7 @@ import regex
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.read.lookups import TEXT
+from netinv_core.sql.lookups import TEXT
 from netinv_testing import Service
 from tests.support.rows import Rows
 

@@ -16,7 +16,7 @@ import argon2
 import pytest
 from sqlalchemy.engine import Engine
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_testing import Service
 from tests.support.databases import DIALECT, SERVER, drop_abandoned, drop_unused, migrated_database, unsynced_commits
 from tests.support.jobs import JOBS, fork_server, jobs_service

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from netinv_core.models.types import Json, LongText
-from netinv_core.read import stored_sizes
+from netinv_core.sql import stored_sizes
 from netinv_testing import Samples, Service
 from netinv_testing.hangs import no_hang
 from netinv_testing.samples import accepts

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 import webtest
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.models.base import now, table_of
 from netinv_testing import Account, Service
 from netinv_web.auth.sessions import WebSession

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from netinv_core import worker_tasks
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
-from netinv_core.tasks.upkeep import BACKUP_ROW, Upkeep
+from netinv_core.upkeep import BACKUP_ROW, Upkeep
 from netinv_extras.change_requests import scheduled
 from netinv_extras.change_requests.models import request_table
 from netinv_extras.git.worker import sync_now
@@ -278,7 +279,7 @@ def test_each_task_that_fails_is_told_until_it_no_longer_does(
 ) -> None:
     """A task has kinds of stuck work above, or can only fail as a whole."""
     with service.configured(backup_folder=str(tmp_path)):
-        tasks = task_queue.tasks_of(service.registry)
+        tasks = worker_tasks.tasks_of(service.registry)
     names = sorted(task.name for task in tasks)
     assert set(names) == {kind.task for kind in KINDS} | WHOLE
     broken = {name: RuntimeError(f"{name} is broken") for name in names}
@@ -294,7 +295,7 @@ def test_each_task_that_fails_is_told_until_it_no_longer_does(
     monkeypatch.setattr(task_queue, "tasks_of", lambda registry: replaced)
     monkeypatch.setattr(workers, "INTERVAL", 0.05)
     queue = task_queue.queue(f"sqlite:///{tmp_path}/queue.sqlite")
-    registered = task_queue.add_tasks(queue, service.engine, service.registry)
+    registered = worker_tasks.add_tasks(queue, service.engine, service.registry)
     consumer = task_queue.start_embedded(queue)
     try:
         for enqueue in registered.values():

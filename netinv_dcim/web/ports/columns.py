@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from netinv_core.auth import permissions
 from netinv_core.presentation import NAME_IN_CONTEXT
-from netinv_core.read.plan import Row
-from netinv_core.read.plans import named_objects
+from netinv_core.sql.plan import Row
+from netinv_core.sql.plans import named_objects
 from netinv_dcim.cabling.models import CABLE_TYPES, Cabled, PathEnd
 from netinv_dcim.cabling.paths import CABLE, CONNECTED, CableNetwork, End
 from netinv_dcim.web.panels import connect_path
@@ -24,7 +24,7 @@ from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
     from netinv_core.uow import UnitOfWork
 
 WAY = Markup('<span class="way">%s</span>')

@@ -10,7 +10,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_dcim.interface_redundancy import (
     ASSOCIATION,
     GROUP,

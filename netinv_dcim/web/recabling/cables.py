@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Conflict, Invalid
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_core.write import delete, save
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.cabling.cables import SIDES

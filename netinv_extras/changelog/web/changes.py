@@ -15,14 +15,14 @@ from markupsafe import Markup
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ACTIONS, CREATE, DELETE, UPDATE, ObjectChange
-from netinv_core.changelog.past_states import PARAMETER as AS_OF
-from netinv_core.changelog.past_states import has_history
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
 from netinv_core.read.names import recorded_name
-from netinv_core.read.plans import named_objects
+from netinv_core.read.past_states import PARAMETER as AS_OF
+from netinv_core.read.past_states import has_history
+from netinv_core.sql.plans import named_objects
 from netinv_extras.changelog.web.differences import Sentence, sentences_of
 from netinv_extras.webhooks.deliveries import LABEL as DELIVERY
 from netinv_extras.webhooks.deliveries import WebhookDelivery

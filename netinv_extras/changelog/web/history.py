@@ -10,13 +10,13 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.changelog.models import ACTIONS
-from netinv_core.changelog.past_states import has_history
 from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http.errors import RelativeRedirect
 from netinv_core.http.serialization import dumps
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
+from netinv_core.read.past_states import has_history
 from netinv_extras.changelog.web import changes, undo
 from netinv_extras.changelog.web.changes import CHANGE
 from netinv_web.extensions import Tab

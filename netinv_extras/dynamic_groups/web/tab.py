@@ -12,7 +12,7 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.db.engine import is_bad_filter_error, is_timeout
 from netinv_core.errors import Invalid
-from netinv_core.read.lookups import max_terms
+from netinv_core.sql.lookups import max_terms
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
 from netinv_extras.dynamic_groups.terms import terms_of

@@ -10,8 +10,8 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import RequestError
+from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.http.serialization import dumps
 from netinv_web.pages import form_of, page, query_text
 

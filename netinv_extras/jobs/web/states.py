@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from markupsafe import Markup, escape
 from pyramid.request import Request
 
-from netinv_core.read.plan import Row
+from netinv_core.sql.plan import Row
 from netinv_extras.jobs import hooks, schedules
 from netinv_web.cells import CellReader
 from netinv_web.lists.columns import ListColumn
@@ -18,7 +18,7 @@ from netinv_web.markup import EMPTY, time_markup
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
 
 CANNOT_RUN = "Cannot run: {}"
 NOTICE = Markup('<p class="notice warning">%s</p>')

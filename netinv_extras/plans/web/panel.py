@@ -9,10 +9,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Conflict, error_text
+from netinv_core.fields.cells import text_of
 from netinv_core.http.views import key_of
 from netinv_core.labels import title_of_type
-from netinv_core.read.plans import plan_of
-from netinv_core.tabular.cells import text_of
+from netinv_core.sql.plans import plan_of
 from netinv_extras.plans import applying
 from netinv_extras.plans.models import LABEL, PENDING
 from netinv_web import notices

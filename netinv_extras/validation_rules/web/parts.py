@@ -10,7 +10,7 @@ from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
-from netinv_core.read.plan import Row
+from netinv_core.sql.plan import Row
 from netinv_extras.validation_rules import judging
 from netinv_extras.validation_rules.broken_rules import broken_rules, enabled_rules, has_rules, numbers_broken
 from netinv_extras.validation_rules.conditions import VIOLATES
@@ -26,7 +26,7 @@ from netinv_web.paths import object_path, page_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 NAME = "broken-rules"

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from netinv_core import crypto
 from netinv_core import settings as known_settings
-from netinv_core.auth import crypto
 from netinv_core.auth.models import Token, User
 from netinv_core.confidential import refuse_confidential
 from netinv_core.main import registry_for

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.auth.models import User
 from netinv_testing import Account, Api, Service, Unique
 from netinv_testing.client import PASSWORD

@@ -12,7 +12,7 @@ import argon2
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.auth.models import SignInCounter
 from netinv_core.models.base import table_of
 from netinv_signin import passwords

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 import webtest
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.auth.models import Token
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.models.base import now, table_of

@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 import transaction
 
-from netinv_core.db.data_manager import joined_session
 from netinv_core.db.engine import engine_from, session_factory
+from netinv_core.driver.data_manager import joined_session
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1213, True), (1205, False)])

@@ -16,9 +16,9 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core import caches
 from netinv_core.auth.models import Group, User
 from netinv_core.content_types import ContentTypeRow
-from netinv_core.db.driver import driver_of, private, structures
-from netinv_core.db.driver.read_connection import ReadConnection
 from netinv_core.db.engine import in_parameter, inlined_int
+from netinv_core.driver import driver_of, private, structures
+from netinv_core.driver.read_connection import ReadConnection
 from netinv_core.models.base import table_of
 from netinv_testing import Api, Service, Unique
 

@@ -16,7 +16,7 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 from sqlalchemy.engine import Engine
 
 from netinv_core.app import App
-from netinv_core.auth.security_policy import AUTHENTICATED
+from netinv_core.http.security_policy import AUTHENTICATED
 from netinv_core.main import make_app
 from netinv_core.packages import discover
 from netinv_testing import Service

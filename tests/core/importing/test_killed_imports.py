@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.http.serialization import dumps
-from netinv_core.read.plans import plan_of
+from netinv_core.sql.plans import plan_of
 from netinv_testing import Service
 from tests.support.databases import migrated_database
 from tests.support.inventory_service import TOKEN, InventoryService, serving

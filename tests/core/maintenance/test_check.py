@@ -18,8 +18,9 @@ from pyramid.paster import get_appsettings
 from sqlalchemy.engine import Engine
 
 from netinv_admin.commands.cli import cli
+from netinv_core import crypto
 from netinv_core import main as service_main
-from netinv_core.auth import crypto, stored_secrets
+from netinv_core.auth import stored_secrets
 from netinv_core.models.base import table_of
 from netinv_core.stored_answers import StoredAnswer
 from tests.support.databases import migrated_database

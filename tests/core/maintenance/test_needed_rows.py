@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_admin import checks, migrate
-from netinv_core.db import start_check
+from netinv_core import start_check
 from netinv_core.findings import PROBLEM
 from netinv_core.http.methods import METHODS
 from netinv_ipam.taken_space import PIECE

@@ -19,10 +19,10 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_admin import checks
+from netinv_core import upkeep
 from netinv_core.backups import archive, schedule, writing
 from netinv_core.http import health
 from netinv_core.models.base import now, table_of
-from netinv_core.tasks import upkeep
 from netinv_core.tasks.queue import tasks_of
 from netinv_testing import Service
 

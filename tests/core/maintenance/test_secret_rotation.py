@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 from sqlalchemy.engine import Engine
 
 from netinv_admin.commands.secret import secret
-from netinv_core.auth import crypto, stored_secrets
+from netinv_core import crypto
+from netinv_core.auth import stored_secrets
 from netinv_core.environment import Environment
 from netinv_core.models.base import table_of
 from netinv_core.stored_answers import StoredAnswer

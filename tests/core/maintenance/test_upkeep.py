@@ -13,11 +13,12 @@ from click.testing import CliRunner, Result
 from sqlalchemy.engine import Engine
 
 from netinv_admin.commands import upkeep as command
+from netinv_core import upkeep
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.environment import Environment
 from netinv_core.models.base import now, table_of
 from netinv_core.stored_answers import StoredAnswer
-from netinv_core.tasks import retention, upkeep
+from netinv_core.tasks import retention
 from netinv_extras.jobs.results import COMPLETED, JobLogEntry, JobResult
 from netinv_testing import Service
 from netinv_web.auth.sessions import WebSession

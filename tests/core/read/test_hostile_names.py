@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.read.lookups import MAX_COMPARED
+from netinv_core.sql.lookups import MAX_COMPARED
 from netinv_testing import Service
 
 # Each within the length of a name of a site.

@@ -9,7 +9,7 @@ import pytest
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Value
 from netinv_core.read.filters import Filter
-from netinv_core.read.lookups import SUFFIXES
+from netinv_core.sql.lookups import SUFFIXES
 from netinv_testing import Service
 
 TEXT = "zz\n"

@@ -17,6 +17,7 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_admin import checks
+from netinv_core import worker_tasks
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import now, table_of
@@ -47,9 +48,11 @@ def numbering(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers of the test number changes and do nothing else: others would go on delivering the webhooks of later
     tests.
     """
-    tasks_of = task_queue.tasks_of
+    tasks_of = worker_tasks.tasks_of
     monkeypatch.setattr(
-        task_queue, "tasks_of", lambda registry: [task for task in tasks_of(registry) if task.name == "number_changes"]
+        worker_tasks,
+        "tasks_of",
+        lambda registry: [task for task in tasks_of(registry) if task.name == "number_changes"],
     )
 
 
@@ -194,7 +197,7 @@ def test_a_worker_without_its_queue_does_what_is_due_each_minute(
     api.post(TENANTS, {"name": unique()})
     assert unnumbered(service)
     huey = task_queue.queue(f"redis://127.0.0.1:{port}/0")
-    task_queue.add_tasks(huey, service.engine, service.registry)
+    worker_tasks.add_tasks(huey, service.engine, service.registry)
     with caplog.at_level(logging.WARNING, "netinv_core"):
         consumer = task_queue.start_embedded(huey)
         try:
@@ -232,7 +235,7 @@ if shutil.which("redis-server"):
         url = f"redis://127.0.0.1:{port}/0"
         first = redis_server()
         huey = task_queue.queue(url)
-        number_changes = task_queue.add_tasks(huey, service.engine, service.registry)["number_changes"]
+        number_changes = worker_tasks.add_tasks(huey, service.engine, service.registry)["number_changes"]
         consumer = task_queue.start_embedded(huey)
         try:
             for step in ("there", "stopped", "gone", "there again"):

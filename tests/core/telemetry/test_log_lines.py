@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.auth import crypto
+from netinv_core import crypto
 from netinv_core.telemetry import log_context
 from netinv_core.telemetry.formatters import JsonFormatter, TextFormatter
 from netinv_extras.webhooks.worker import deliver_now

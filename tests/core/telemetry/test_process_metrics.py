@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from prometheus_client.parser import text_string_to_metric_families
 
 from netinv_core import caches
-from netinv_core.db.pool import WatchedPool
+from netinv_core.driver.pool import WatchedPool
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.workers import WorkerProcess

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.db.driver import driver_of
+from netinv_core.driver import driver_of
 from netinv_core.write.trees import is_tree
 from netinv_testing import Api, Service, Unique
 from netinv_testing.checks.racing import Call, race

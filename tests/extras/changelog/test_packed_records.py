@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_admin import migrate
+from netinv_core import upkeep
 from netinv_core.changelog import older_records, packing
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.changelog.packing import PARTS, dictionaries, pack, unpack
@@ -20,7 +21,6 @@ from netinv_core.changelog.sequence import number_changes
 from netinv_core.changelog.states import by_length
 from netinv_core.db import revisions
 from netinv_core.models.base import table_of
-from netinv_core.tasks import upkeep
 from netinv_testing import Service
 from tests.support.databases import migrated_database
 

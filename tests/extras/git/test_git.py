@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from netinv_core import worker_tasks
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_extras.git import files as git_files
@@ -515,7 +516,7 @@ def test_what_concerns_the_sync_asks_for_one(service: Service, remote: Remote, a
 def test_the_worker_is_woken_and_syncs(service: Service, remote: Remote, add: Any, tmp_path: Path) -> None:
     head, url = remote.write({}), f"sqlite:///{tmp_path / 'queue.sqlite'}"
     huey = task_queue.queue(url)
-    task_queue.add_tasks(huey, service.engine, service.registry)
+    worker_tasks.add_tasks(huey, service.engine, service.registry)
     with service.configured(queue_url=url):
         consumer = task_queue.start_embedded(huey)
         try:

@@ -13,6 +13,7 @@ import pytest
 import requests
 import sqlalchemy as sa
 
+from netinv_core import worker_tasks
 from netinv_core.auth import identity
 from netinv_core.changelog import recorder
 from netinv_core.db.engine import session_factory
@@ -91,7 +92,7 @@ def words(service: Service) -> list[str]:
     """What the queue holds: names of tasks."""
     task_queue.flush(10)
     queue = task_queue.queue(service.registry.settings["queue_url"])
-    task_queue.add_tasks(queue, service.engine, service.registry)
+    worker_tasks.add_tasks(queue, service.engine, service.registry)
     return [task.name for task in queue.pending()]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import webtest
 
-from netinv_core.changelog.masking import without_secrets
+from netinv_core.masking import without_secrets
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.feature import feature
 from netinv_extras.webhooks.worker import deliver_now

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from netinv_core import worker_tasks
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
@@ -463,7 +464,7 @@ def working(service: Service, folder: Path) -> Iterator[None]:
     with service.configured(queue_url=url):
         huey = task_queue.queue(url)
         huey.flush()
-        task_queue.add_tasks(huey, service.engine, service.registry)
+        worker_tasks.add_tasks(huey, service.engine, service.registry)
         consumer = task_queue.start_embedded(huey)
         try:
             yield

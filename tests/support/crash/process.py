@@ -23,7 +23,7 @@ from typing import Any
 import waitress
 
 from netinv_core import main as service
-from netinv_core import stored_answers
+from netinv_core import stored_answers, worker_tasks
 from netinv_core.changelog.change_set import ChangeSet
 from netinv_core.http import pipeline
 from netinv_core.tasks import queue as task_queue
@@ -62,7 +62,7 @@ def main(kind: str, text: str, fault: str = "", memory: str = "0") -> None:
     known, packages = service.read_settings(settings)
     engine = service.engine_for(known)
     huey = task_queue.queue(known["queue_url"])
-    task_queue.add_tasks(huey, engine, service.registry_for(engine.dialect.name, known, packages))
+    worker_tasks.add_tasks(huey, engine, service.registry_for(engine.dialect.name, known, packages))
     _break(fault)
     _limit(int(memory))
     print("ready", flush=True)

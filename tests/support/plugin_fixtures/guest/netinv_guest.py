@@ -13,14 +13,15 @@ from netinv_core.findings import WARNING, Finding
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
-from netinv_core.read import filters, listing, relations
+from netinv_core.read import filters, listing
 from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.resource import computed
-from netinv_core.tabular.rows import JoinedColumns
+from netinv_core.sql import relations
 from netinv_core.tasks.queue import Task
 from netinv_core.tasks.retention import Retention
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.dry_run import Effects
+from netinv_core.write.table_rows import JoinedColumns
 from netinv_extras.change_requests.pictures import ChangePicture
 from netinv_extras.config_contexts.scopes import ContextScope
 from netinv_extras.git.sync import CREATED, ContentKind

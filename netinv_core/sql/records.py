@@ -6,12 +6,12 @@ import operator
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.db.driver.results import Row
+from netinv_core.driver.results import Row
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan, RowSet
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan, RowSet
 
 FEWEST_COLUMNS = 3  # for which picking them together is faster
 

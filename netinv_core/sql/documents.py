@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from netinv_core.db import json_sql
 from netinv_core.models.columns import column_info
-from netinv_core.read.lookups import LOOKUPS, SUFFIXES, Condition, any_of, convert_flag, negated
+from netinv_core.sql.lookups import LOOKUPS, SUFFIXES, Condition, any_of, convert_flag, negated
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

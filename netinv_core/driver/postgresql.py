@@ -20,17 +20,17 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.pool import PoolProxiedConnection
 
-from netinv_core.db.driver import pooler, structures
-from netinv_core.db.driver.combined import Combined
-from netinv_core.db.driver.explain import Explain
-from netinv_core.db.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of, whole
-from netinv_core.db.driver.json_members import PostgresqlMembers
-from netinv_core.db.driver.read_connection import ReadConnection
-from netinv_core.db.driver.results import Rows, Written
-from netinv_core.db.driver.structures import DriverText
+from netinv_core.driver import pooler, structures
+from netinv_core.driver.combined import Combined
+from netinv_core.driver.explain import Explain
+from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of, whole
+from netinv_core.driver.json_members import PostgresqlMembers
+from netinv_core.driver.read_connection import ReadConnection
+from netinv_core.driver.results import Rows, Written
+from netinv_core.driver.structures import DriverText
 
 if TYPE_CHECKING:
-    from netinv_core.db.driver.prepared import PreparedStatements
+    from netinv_core.driver.prepared import PreparedStatements
 
 # TCP keep-alive detects a lost server within a minute; the default of the operating system is two hours.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
@@ -76,7 +76,7 @@ class PostgresqlDriver(Driver):
     def engine_options(self, address: URL, limits: ConnectionLimits) -> dict[str, Any]:
         waits = {"connect_timeout": limits.connect, "tcp_user_timeout": limits.silence * 1000, **_KEEPALIVE}
         # With the driver, which an installation may lack.
-        cursor = {"cursor_factory": importlib.import_module("netinv_core.db.driver.psycopg_cursor").Cursor}
+        cursor = {"cursor_factory": importlib.import_module("netinv_core.driver.psycopg_cursor").Cursor}
         arguments = {**_session(address, limits.statement), **waits, **cursor}
         return super().engine_options(address, limits) | {"connect_args": arguments}
 
@@ -289,7 +289,7 @@ def _prepared_statements(pooled: PoolProxiedConnection) -> PreparedStatements:
     """The statements that the driver's connection has prepared."""
     prepared: PreparedStatements | None = pooled.info.get(_PREPARED)
     if prepared is None:
-        from netinv_core.db.driver.prepared import PreparedStatements  # the driver is an extra
+        from netinv_core.driver.prepared import PreparedStatements  # the driver is an extra
 
         driver: Any = pooled.driver_connection
         prepared = pooled.info[_PREPARED] = PreparedStatements(driver)

@@ -15,9 +15,9 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.types import TypeDecorator
 
-from netinv_core.db.driver.general import WRITING, ConnectionLimits, Driver
-from netinv_core.db.driver.json_members import SqliteMembers
-from netinv_core.db.driver.sqlite_functions import Functions
+from netinv_core.driver.general import WRITING, ConnectionLimits, Driver
+from netinv_core.driver.json_members import SqliteMembers
+from netinv_core.driver.sqlite_functions import Functions
 
 _KEY_TYPES = (uuid.UUID, int, str)
 _FUNCTIONS = "netinv functions"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import answer_size
-from netinv_core.db.driver import driver_of
 from netinv_core.db.engine import in_parameter
+from netinv_core.driver import driver_of
 from netinv_core.models.types import Json, LongText
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import FieldErrors
-from netinv_core.read import relations
-from netinv_core.read.union import Union
-from netinv_core.write import attribute_references, reference_messages, schema
+from netinv_core.fields import schema
+from netinv_core.sql import relations
+from netinv_core.sql.union import Union
+from netinv_core.write import attribute_references, reference_messages
 from netinv_core.write.attribute_references import Attributes
 from netinv_core.write.reference_messages import NO_SUCH, SEVERAL
 

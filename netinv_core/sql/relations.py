@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
 from netinv_core.models.columns import ForeignKeyInfo, column_info
-from netinv_core.read import documents
-from netinv_core.read.lookups import LOOKUPS, any_of
+from netinv_core.sql import documents
+from netinv_core.sql.lookups import LOOKUPS, any_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Relation:
-    """A step of a path, to another model or to plain values (:mod:`netinv_core.read.relations`).
+    """A step of a path, to another model or to plain values (:mod:`netinv_core.sql.relations`).
 
     ``target()`` is the endpoint of the other model, ``None`` when its package is not installed.
     ``reach(table, ids)`` is the condition that a row of ``table`` leads to one of ``ids`` (a list or a SELECT).

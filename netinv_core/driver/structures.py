@@ -17,8 +17,8 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.result import SimpleResultMetaData
 
 from netinv_core.caches import BoundedCache
-from netinv_core.db.driver.private import structure_key
-from netinv_core.db.driver.results import Row
+from netinv_core.driver.private import structure_key
+from netinv_core.driver.results import Row
 
 MAX_STRUCTURES, MAX_STATEMENTS = 500, 2000
 # Of the texts of all statements, for other numbers of values and other inlined numbers: one for 10,000 ids has 1 MiB.

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import URL
 
-from netinv_core.db import data_manager
-from netinv_core.db.driver.general import ConnectionLimits, Driver, any_of
+from netinv_core.driver import data_manager
+from netinv_core.driver.general import ConnectionLimits, Driver, any_of
 
 MOST_LIKES = 3  # values that are compared by LIKE, for which it may use an index
 LONGEST = 5000  # characters of a regular expression: a compiled one has 64 KiB, and a character up to 8 bytes

@@ -1,7 +1,7 @@
 """Execution of SQL statements: one driver for each kind of database.
 
 Callers build statements of SQLAlchemy and give them to :meth:`netinv_core.uow.UnitOfWork.execute`, or with a connection
-to :meth:`Driver.execute <netinv_core.db.driver.general.Driver.execute>`. Only this package knows how they are run:
+to :meth:`Driver.execute <netinv_core.driver.general.Driver.execute>`. Only this package knows how they are run:
 
 * ``general``: by SQLAlchemy, on MariaDB, MySQL (``mariadb``) and SQLite (``sqlite``);
 * ``postgresql``: on the connection of psycopg, with texts that are compiled once (``structures``), and without a cursor
@@ -11,10 +11,10 @@ to :meth:`Driver.execute <netinv_core.db.driver.general.Driver.execute>`. Only t
 
 from __future__ import annotations
 
-from netinv_core.db.driver.general import Driver
-from netinv_core.db.driver.mariadb import MariadbDriver
-from netinv_core.db.driver.postgresql import PostgresqlDriver
-from netinv_core.db.driver.sqlite import SqliteDriver
+from netinv_core.driver.general import Driver
+from netinv_core.driver.mariadb import MariadbDriver
+from netinv_core.driver.postgresql import PostgresqlDriver
+from netinv_core.driver.sqlite import SqliteDriver
 
 _DRIVERS: dict[str, Driver] = {
     "postgresql": PostgresqlDriver("postgresql"),

@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL
 
-from netinv_core.db.driver.combined import Combined
-from netinv_core.db.driver.json_members import JsonMembers
-from netinv_core.db.driver.read_connection import ReadConnection
-from netinv_core.db.pool import WatchedPool, check_connections
+from netinv_core.driver.combined import Combined
+from netinv_core.driver.json_members import JsonMembers
+from netinv_core.driver.pool import WatchedPool, check_connections
+from netinv_core.driver.read_connection import ReadConnection
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine

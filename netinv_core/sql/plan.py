@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.driver.results import Row as Row
 from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
+from netinv_core.driver.results import Row as Row
 from netinv_core.models.columns import column_info
-from netinv_core.read import stored_sizes
-from netinv_core.read.beside import Beside, read_value
-from netinv_core.read.records import nested_fields as nested_fields
-from netinv_core.read.records import nothing, record
-from netinv_core.read.records import record_nested as record_nested
-from netinv_core.read.relations import Visible
-from netinv_core.read.union import Union, kept_union
+from netinv_core.sql import stored_sizes
+from netinv_core.sql.beside import Beside, read_value
+from netinv_core.sql.records import nested_fields as nested_fields
+from netinv_core.sql.records import nothing, record
+from netinv_core.sql.records import record_nested as record_nested
+from netinv_core.sql.relations import Visible
+from netinv_core.sql.union import Union, kept_union
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -191,7 +191,7 @@ class ReadPlan:
         """Registers a generic foreign key, whose label and id are at these positions in the row.
 
         All generic foreign keys of one ``shape`` are loaded together, by ``load_objects(uow, shape, pairs)``
-        (:func:`netinv_core.read.plans.named_objects`, one statement). Returns the position in
+        (:func:`netinv_core.sql.plans.named_objects`, one statement). Returns the position in
         ``RowSet.batches`` of the representations by (label, id).
         """
         generic_load = self._generic_loads.get((shape, load_objects))
@@ -330,7 +330,7 @@ class ReadPlan:
 
         ``conditions`` are further conditions on the resource's table. At most ``limit`` rows are selected. ``locked``
         locks the rows (FOR UPDATE), of a plan that reads one table. ``bounded``: the rows are for an answer, which has
-        a limit (:mod:`~netinv_core.read.stored_sizes`). ``beside`` is read by the same statement.
+        a limit (:mod:`~netinv_core.sql.stored_sizes`). ``beside`` is read by the same statement.
 
         :raises AnswerTooLarge: for ``bounded`` rows whose texts and documents are larger together than an answer may be
         """

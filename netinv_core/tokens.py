@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core import fields
-from netinv_core.auth import crypto, permissions
+from netinv_core import crypto, fields
+from netinv_core.auth import permissions
 from netinv_core.auth.models import Token, User
-from netinv_core.auth.token_limits import FIELDS
 from netinv_core.errors import Denied
+from netinv_core.fields import schema
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import ColumnInfo, column_info
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
-from netinv_core.read.lookups import NUMBER
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.write import schema
+from netinv_core.sql.lookups import NUMBER
+from netinv_core.token_limits import FIELDS
 
 if TYPE_CHECKING:
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

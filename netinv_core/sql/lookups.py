@@ -17,10 +17,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core import dates, patterns
-from netinv_core.db.driver import driver_of
-from netinv_core.db.driver.general import any_of as any_of
-from netinv_core.db.driver.general import escaped as escaped
 from netinv_core.db.engine import in_values, lower, lower_value, regex_match
+from netinv_core.driver import driver_of
+from netinv_core.driver.general import any_of as any_of
+from netinv_core.driver.general import escaped as escaped
 from netinv_core.models.types import Chars, Timestamp, utc
 
 LAST_CHARACTER = "\U0010ffff"

@@ -17,7 +17,8 @@ from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Denied, Gone, Invalid, NotFound
 from netinv_core.models.base import now, table_of
-from netinv_core.read import listing, lookups
+from netinv_core.read import listing
+from netinv_core.sql import lookups
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from netinv_core.db.driver.results import Row
+from netinv_core.driver.results import Row
 
 
 @dataclasses.dataclass(eq=False)

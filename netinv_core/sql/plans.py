@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.caches import BoundedCache
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
-from netinv_core.read.plan import ReadPlan, fetch_together
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.sql.plan import ReadPlan, fetch_together
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.read.plan import JoinedTable, Reader
-    from netinv_core.read.relations import Visible
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader
+    from netinv_core.sql.relations import Visible
     from netinv_core.uow import UnitOfWork
 
 MAX_PLAN_TABLES = 1000  # of plans for a part of the fields, of 40 KiB each

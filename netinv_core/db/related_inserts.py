@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql.expression import FromClause
 
-from netinv_core.db.driver.combined import Combined, Run
 from netinv_core.db.engine import db_now, in_parameter
+from netinv_core.driver.combined import Combined, Run
 from netinv_core.models.types import Binary, Json
 
 RECORDS_PER_TIME = 100  # that share a time on PostgreSQL

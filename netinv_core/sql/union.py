@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.caches import BoundedCache
-from netinv_core.db.driver import driver_of
-from netinv_core.db.driver.results import Row
+from netinv_core.driver import driver_of
+from netinv_core.driver.results import Row
 from netinv_core.models.types import Chars, LongText
 from netinv_core.registry_cache import cached_in_registry
 

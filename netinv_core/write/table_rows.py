@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import FieldErrors, Invalid
-from netinv_core.tabular import identification
+from netinv_core.write import identification
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

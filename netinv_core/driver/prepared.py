@@ -19,13 +19,13 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.generators import execute, fetch_many, pipeline_communicate
 from psycopg.pq import ConnStatus, ExecStatus, Format, TransactionStatus
 
-from netinv_core.db.driver.private import begin_command, prepared_names
+from netinv_core.driver.private import begin_command, prepared_names
 
 if TYPE_CHECKING:
     from psycopg.abc import PQGen
     from psycopg.pq.abc import PGconn, PGresult
 
-    from netinv_core.db.driver.structures import ServerText
+    from netinv_core.driver.structures import ServerText
 
 _UUID, _UUIDS = (psycopg.postgres.types["uuid"].oid, psycopg.postgres.types["uuid"].array_oid)
 _ARRAY = struct.Struct("!5i")  # dimensions, whether there are nulls, type of elements, their number, lower bound

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import colander
 
-from netinv_core.write.reference_messages import short
+from netinv_core.errors import short
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork

@@ -17,8 +17,8 @@ from netinv_core.resource import FieldFactory
 
 if TYPE_CHECKING:
     from netinv_core.fields import Field
-    from netinv_core.read.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.registry import Registry
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan
     from netinv_core.write.draft import Draft
 
 MAX_ITEMS = 200  # of each list
