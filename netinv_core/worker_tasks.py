@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_core import upkeep
 from netinv_core.backups import schedule as backups
 from netinv_core.changelog.sequence import number_changes
-from netinv_core.db.availability import is_away, reason
 from netinv_core.imports import without
-from netinv_core.package_faults import package_at_fault
 from netinv_core.packages import errors_of
-from netinv_core.tasks import workers
+from netinv_core.tasks import queue
 from netinv_core.tasks.queue import Task, enqueue
-from netinv_core.tasks.workers import Heartbeat
-from netinv_core.telemetry import log_context
 
 with without("opentelemetry"):  # redis would load it for metrics of its own, which are not used: 2 MiB
     from huey import Huey, crontab
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
-
-log = logging.getLogger(__name__)
 
 
 def check_names(registry: Registry) -> None:
@@ -58,40 +50,8 @@ def tasks_of(registry: Registry) -> list[Task]:
 
 
 def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Callable[[], Any]]:
-    """Registers every package's tasks with the queue, and the heartbeat of the process that will run them.
-
-    Returns functions, by name, that enqueue a task now.
-    """
-    heartbeat = Heartbeat(engine, registry.dialect, workers.failing(registry))
-    huey.on_startup(name="heartbeat")(heartbeat.start)
-    huey.on_shutdown(name="heartbeat")(heartbeat.stop)
-    return {task.name: _added(huey, task, engine, registry, heartbeat) for task in tasks_of(registry)}
-
-
-def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat: Heartbeat) -> Callable[[], Any]:
-    def run() -> None:
-        with log_context.task(task.name), heartbeat.of_task(task.name):
-            failed = True
-            try:
-                task.run(engine, registry)
-                failed = False
-            except sa.exc.SQLAlchemyError as error:
-                if not is_away(error):
-                    raise
-                log.error("the task %s was broken off, and is run at its next time: %s", task.name, reason(error))
-            except Exception as error:
-                if (package := package_at_fault(registry, error)) is not None:
-                    registry.faults.note(registry, package, error)
-                    log.error("the task %s failed in the package %s", task.name, package)
-                raise
-            finally:
-                workers.note(registry, task.name, failed=failed)
-
-    if task.run_at_startup:
-        huey.on_startup(name=task.name)(run)
-    register = huey.task(name=task.name) if task.at is None else huey.periodic_task(task.at, name=task.name)
-    registered: Callable[[], Any] = register(run)
-    return registered
+    """Registers every package's tasks with the queue; returns functions, by name, that enqueue a task now."""
+    return queue.add_tasks(huey, engine, registry, tasks_of(registry))
 
 
 def enqueue_startup_tasks(registry: Registry) -> None:

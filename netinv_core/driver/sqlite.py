@@ -169,5 +169,6 @@ def _prepare(engine: Engine, statement_timeout: float) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
+        connection.info[_FUNCTIONS].begin()
         writing = connection.get_execution_options().get(WRITING)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

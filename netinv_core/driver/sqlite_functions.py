@@ -14,26 +14,30 @@ import orjson
 
 from netinv_core import patterns
 
-PATTERN_SECONDS = 1.0  # processor time for the regular expressions of one statement
+PATTERN_SECONDS = 1.0  # processor time for the regular expressions of one transaction
 INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # of SQLite's virtual machine, about a millisecond without calls of functions
 Test = Callable[[str], bool]
 
 
 class Functions:
-    """Functions of a SQLite connection, with the time limits of its present statement and of the regular expressions
-    in it.
+    """Functions of a SQLite connection, with the time limits of its present statement, and of the regular expressions
+    in its present transaction.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._numbers: dict[tuple[str, str], int] = {}
         self._tests: list[Test] = []
+        self._patterns: patterns.Budget | None = None
         self.start()
 
+    def begin(self) -> None:
+        """Starts the limit of a new transaction: a request may have many statements with regular expressions."""
+        self._patterns = None
+
     def start(self) -> None:
-        """Starts the limits for a new statement."""
+        """Starts the limit of a new statement."""
         self._end = time.monotonic() + self.seconds if self.seconds else float("inf")
-        self._patterns: patterns.Budget | None = None
         self.was_late = False
 
     def forget(self) -> None:

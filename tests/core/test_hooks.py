@@ -18,6 +18,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_admin import migrate
 from netinv_admin.commands.cli import cli
+from netinv_core import worker_tasks
 from netinv_core.importing.dump import Dump
 from netinv_core.tasks import queue as task_queue
 from netinv_extras.git.worker import sync_now
@@ -349,7 +350,7 @@ def test_a_package_tells_a_dry_run_what_changes_would_lead_to(service: Service) 
 def test_a_package_gives_the_worker_something_to_do(service: Service, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'queue.sqlite'}"
     huey = task_queue.queue(url)
-    task_queue.add_tasks(huey, service.engine, service.registry)
+    worker_tasks.add_tasks(huey, service.engine, service.registry)
     consumer, counted = task_queue.start_embedded(huey), sys.modules["netinv_guest"].counted
     try:
         with service.configured(queue_url=url):

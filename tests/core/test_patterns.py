@@ -38,6 +38,22 @@ def test_repetitions_inside_of_one_another_have_a_bound(api: Any) -> None:
     assert body == {"name__re": ["A regular expression has no more than 5 repetitions inside of one another."]}
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("k{3000000}", "[ab]{4000000}?", "k{5000}+", "((a{1000}){1000}){1000}", "(?=a{5000})", "(?:b|a{5000})"),
+        *("(?>a{5000})", "(?i:k{5000})", "()(?(1)a{5000}|b)", "(?<!a{5000})b", "(a{1000}){3}b{0,9}"),
+    ],
+)
+def test_what_a_pattern_repeats_at_least_has_a_bound(api: Any, pattern: str) -> None:
+    """It is compiled as so many copies: some 300 bytes each, which a few characters make gigabytes."""
+    body = api.get("/api/dcim/sites/", {"name__re": pattern}, status=400)
+    assert body == {
+        "name__re": ["A regular expression matches no more than 2000 characters by its counts of repetitions."]
+    }
+    api.get("/api/dcim/sites/", {"name__re": pattern.replace("00", "0"), "limit": 1}, status=(200, 400))
+
+
 def test_long_patterns_count_as_several_values(api: Any) -> None:
     """Compiling them takes time in proportion to their length."""
     body = api.get("/api/dcim/sites/", {"name__re": ["a" * 970 + str(n) for n in range(60)]}, status=400)

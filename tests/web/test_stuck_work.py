@@ -292,7 +292,7 @@ def test_each_task_that_fails_is_told_until_it_no_longer_does(
         return run
 
     replaced = [dataclasses.replace(task, run=failing(task.name), run_at_startup=False) for task in tasks]
-    monkeypatch.setattr(task_queue, "tasks_of", lambda registry: replaced)
+    monkeypatch.setattr(worker_tasks, "tasks_of", lambda registry: replaced)
     monkeypatch.setattr(workers, "INTERVAL", 0.05)
     queue = task_queue.queue(f"sqlite:///{tmp_path}/queue.sqlite")
     registered = worker_tasks.add_tasks(queue, service.engine, service.registry)

@@ -19,6 +19,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_admin.commands.cli import cli
 from netinv_core import main as service
+from netinv_core import worker_tasks
 from netinv_core.db import availability
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.tasks import queue as task_queue
@@ -230,7 +231,7 @@ def test_a_task_without_a_database_is_one_line_in_the_log(
 ) -> None:
     huey = task_queue.queue(f"sqlite:///{tmp_path / 'queue'}")
     huey.immediate = True
-    call = task_queue.add_tasks(huey, engine_from(URLS[0].format(closed_port)), service.registry)["number_changes"]
+    call = worker_tasks.add_tasks(huey, engine_from(URLS[0].format(closed_port)), service.registry)["number_changes"]
     with caplog.at_level(logging.WARNING):
         call()
     (line,) = caplog.records

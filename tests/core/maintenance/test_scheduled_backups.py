@@ -23,7 +23,7 @@ from netinv_core import upkeep
 from netinv_core.backups import archive, schedule, writing
 from netinv_core.http import health
 from netinv_core.models.base import now, table_of
-from netinv_core.tasks.queue import tasks_of
+from netinv_core.worker_tasks import tasks_of
 from netinv_testing import Service
 
 _table = table_of(upkeep.Upkeep)

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from netinv_admin.commands.cli import cli
+from netinv_core import worker_tasks
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import now, table_of
@@ -51,7 +52,7 @@ def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, q
         connection.execute(sa.update(table).where(table.c.changed_object_id == uuid.UUID(old)).values(time=long_ago))
     huey = task_queue.queue(queue_url)
     huey.flush()
-    tasks = task_queue.add_tasks(huey, service.engine, service.registry)
+    tasks = worker_tasks.add_tasks(huey, service.engine, service.registry)
     with service.configured(changelog_retention=365):
         consumer = task_queue.start_embedded(huey)
         try:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from netinv_core import worker_tasks
 from netinv_core.db.engine import options_for
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
@@ -38,12 +39,12 @@ def alive(service: Service) -> float:
 def test_a_worker_is_seen_with_its_task_until_it_ends(
     service: Service, queue_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_queue, "tasks_of", lambda registry: [Task("nothing", lambda engine, registry: None)])
+    monkeypatch.setattr(worker_tasks, "tasks_of", lambda registry: [Task("nothing", lambda engine, registry: None)])
     monkeypatch.setattr(workers, "INTERVAL", 0.05)
     others = alive(service)
     huey = task_queue.queue(queue_url)
     huey.flush()
-    tasks = task_queue.add_tasks(huey, service.engine, service.registry)
+    tasks = worker_tasks.add_tasks(huey, service.engine, service.registry)
     tasks["nothing"]()
     assert task_queue.length(queue_url) == 1
     consumer = task_queue.start_embedded(huey)
