@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MAX_TEXTS = 2000  # different texts of a target that are looked for
 MAX_NAMES = 5000  # names of a target among which the nearest are looked for
+MAX_ADVISED = 50  # different texts that names are proposed for: each takes up to 10 ms
 MAX_LISTED = 5
 MAX_WORDS = 6  # of a display name, at each of which the name of the object may begin
 NONE_OF = "No {} is called “{}”."
@@ -136,7 +137,7 @@ class NamedReferences:
     def errors(self) -> Iterator[tuple[int, str, str]]:
         """Place, field and message of each text that still means no object or several; the nearest names are told."""
         unresolved = [use for use in self.uses if use.stands and len(self._meant(use)) != 1]
-        names: dict[Endpoint, list[str]] = {}
+        nearest_names = _NearestNames(self._names)
         for use in unresolved:
             target = use.field.target
             assert target is not None
@@ -146,9 +147,7 @@ class NamedReferences:
                 more = " …" if len(candidates) > MAX_LISTED else ""
                 yield use.place, use.field.name, SEVERAL.format(target.plural, short(use.text), listed + more)
                 continue
-            if target not in names:
-                names[target] = self._names(target)
-            near = nearest(use.text, names[target])
+            near = nearest_names.to(use.text, target)
             message = NONE_OF.format(target.title, short(use.text))
             yield use.place, use.field.name, message + (NEAREST.format(" or ".join(near)) if near else "")
 
@@ -298,6 +297,25 @@ def _best(target: Endpoint, text: str, candidates: Sequence[Candidate], *, folde
             lambda item: item.display.casefold() == text.casefold(),
         ]
     return next((found for test in tests if (found := [item for item in candidates if test(item)])), [])
+
+
+class _NearestNames:
+    """The nearest names to texts, each looked for once. ``names_of`` reads the names of a target."""
+
+    def __init__(self, names_of: Callable[[Endpoint], list[str]]) -> None:
+        self._names_of = names_of
+        self._names: dict[Endpoint, list[str]] = {}
+        self._found: dict[tuple[Endpoint, str], list[str]] = {}
+
+    def to(self, text: str, target: Endpoint) -> list[str]:
+        """The nearest names of objects of a target; none for a text after :data:`MAX_ADVISED` other ones."""
+        if (target, text) not in self._found:
+            if len(self._found) >= MAX_ADVISED:
+                return []
+            if target not in self._names:
+                self._names[target] = self._names_of(target)
+            self._found[target, text] = nearest(text, self._names[target])
+        return self._found[target, text]
 
 
 def nearest(text: str, names: Sequence[str]) -> list[str]:

@@ -117,14 +117,30 @@ def _fill_slugs(uow: UnitOfWork, attribute: str, column: Any, source: str, joint
         if clashing := {base for base in bases.values() if base in taken} | _repeated(bases.values()):
             numbered = [lookups.LOOKUPS["startswith"](dialect, column, f"{base}{joint}") for base in clashing]
             taken |= set(uow.execute(sa.select(column).where(lookups.any_of(numbered))).scalars()) - replaced
+    slugs = FreeSlugs(taken, joint, limit)
     for draft in incomplete:
-        base = slug = bases[id(draft)]
-        number = 2
-        while column.unique and slug in taken:
-            ending = f"{joint}{number}"
-            slug, number = base[: limit - len(ending)] + ending, number + 1
-        taken.add(slug)
-        draft.values[attribute] = slug
+        base = bases[id(draft)]
+        draft.values[attribute] = slugs.take(base) if column.unique else base
+
+
+class FreeSlugs:
+    """Slugs that are not among the ``taken`` ones. Each number of a slug is tried once, as many objects may have one
+    name.
+    """
+
+    def __init__(self, taken: set[Any], joint: str, limit: int) -> None:
+        self._taken, self._joint, self._limit = taken, joint, limit
+        self._numbers: dict[str, int] = {}
+
+    def take(self, base: str) -> str:
+        """The slug, with a number if it is taken; it is taken from then on."""
+        slug = base
+        while slug in self._taken:
+            number = self._numbers[base] = self._numbers.get(base, 1) + 1
+            ending = f"{self._joint}{number}"
+            slug = base[: self._limit - len(ending)] + ending
+        self._taken.add(slug)
+        return slug
 
 
 def _repeated(names: Iterable[str]) -> set[str]:
@@ -147,15 +163,8 @@ def _mend_column(uow: UnitOfWork, table: Any, column: Any, source: str | None, j
     blank = uow.execute(sa.select(table.c.id, table.c[source]).where(column == "").order_by(table.c.id)).all()
     if not blank:
         return 0
-    limit, taken = column.type.length or 100, set(uow.execute(sa.select(column)).scalars())
-    slugs: dict[Any, dict[str, str]] = {}
-    for key, name in blank:
-        base = slug = slugify(str(name or key), joint)[:limit]
-        number = 2
-        while slug in taken:
-            ending = f"{joint}{number}"
-            slug, number = base[: limit - len(ending)] + ending, number + 1
-        taken.add(slug)
-        slugs[key] = {column.name: slug}
+    limit = column.type.length or 100
+    free = FreeSlugs(set(uow.execute(sa.select(column)).scalars()), joint, limit)
+    slugs = {key: {column.name: free.take(slugify(str(name or key), joint)[:limit])} for key, name in blank}
     bulk_update(uow, table, slugs)
     return len(slugs)

@@ -11,6 +11,8 @@ import itertools
 import re
 
 MAX_TEXTS = 1000  # texts that a pattern stands for
+MAX_LENGTH = 20_000  # characters of a pattern
+TOO_MANY = f"This stands for more than {MAX_TEXTS:,} objects."
 _PARTS = re.compile(r"\\([\[\]\\])|\[([^\[\]]*)\]")
 _NUMBERS = re.compile(r"(\d{1,9})-(\d{1,9})\Z")
 _LETTERS = re.compile(r"([a-z])-([a-z])\Z|([A-Z])-([A-Z])\Z")
@@ -27,26 +29,30 @@ def is_pattern(text: str) -> bool:
 def expand(text: str) -> list[str]:
     """The texts that a pattern stands for; a text without brackets stands for itself.
 
-    :raises ValueError: for a range that does not rise, and for more than :data:`MAX_TEXTS` texts
+    :raises ValueError: for a range that does not rise, for a pattern that is too long, and for more than
+        :data:`MAX_TEXTS` texts
     """
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"A pattern has no more than {MAX_LENGTH:,} characters.")
     parts: list[list[str]] = []
-    end = 0
+    end, count = 0, 1
     for match in _PARTS.finditer(text):
         parts.append([text[end : match.start()]])
         parts.append([match[1]] if match[1] is not None else _choices(match[2]))
-        end = match.end()
-    parts.append([text[end:]])
-    count = 1
-    for items in parts:
-        count *= len(items)
+        end, count = match.end(), count * len(parts[-1])
         if count > MAX_TEXTS:
-            raise ValueError(f"This stands for more than {MAX_TEXTS:,} objects.")
+            raise ValueError(TOO_MANY)
+    parts.append([text[end:]])
     return ["".join(items) for items in itertools.product(*parts)]
 
 
 def _choices(inner: str) -> list[str]:
     """The texts that a bracket stands for; one without a comma or a range is literal."""
-    items = [choice for item in inner.split(",") for choice in _range(item.strip())]
+    items: list[str] = []
+    for item in inner.split(","):
+        items += _range(item.strip())
+        if len(items) > MAX_TEXTS:
+            raise ValueError(TOO_MANY)
     return items if len(items) > 1 or _NUMBERS.match(inner.strip()) or _LETTERS.match(inner.strip()) else [f"[{inner}]"]
 
 
@@ -68,4 +74,4 @@ def _check(item: str, steps: int) -> None:
     if steps < 0:
         raise ValueError(f"The range {item} has to rise.")
     if steps >= MAX_TEXTS:
-        raise ValueError(f"This stands for more than {MAX_TEXTS:,} objects.")
+        raise ValueError(TOO_MANY)

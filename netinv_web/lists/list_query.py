@@ -9,12 +9,18 @@ from urllib.parse import urlencode
 from pyramid.request import Request
 
 from netinv_core.caches import lru_cache
+from netinv_core.errors import Invalid
 
 # Parameters of the page itself; all others are filters. Further ones begin with an underscore.
 OWN_PARAMETERS = frozenset({"page", "per_page", "ordering", "limit", "offset"})
 BACK = "_back"  # the page that rows were selected on, where it is no list of its own
 # Parameters of one request, which links do not carry on.
 MOMENTARY = frozenset({"_part", "_filter", "_lookup", "_value", "_replaces", "_text", "_view"})
+# Each chip, column and facet of a page has a link with the whole query.
+MAX_FILTERS = 100
+MAX_LENGTH = 30_000  # characters of names and values
+TOO_MANY = f"A list takes at most {MAX_FILTERS} filters."
+TOO_LONG = f"The filters of a list have at most {MAX_LENGTH:,} characters."
 MAX_KEPT_LENGTH = 200  # characters of a parameter that is encoded once
 WITHOUT_VIEW = "_view=all"  # in place of an empty query: a bare URL leads to the user's default view
 
@@ -100,6 +106,14 @@ class ListQuery:
 
 
 def query_of(request: Request) -> ListQuery:
-    """The query of a request; without blank values, which forms send, and parameters of one request."""
+    """The query of a request; without blank values, which forms send, and parameters of one request.
+
+    :raises Invalid: for more than :data:`MAX_FILTERS` filters, or more characters than :data:`MAX_LENGTH`
+    """
     pairs = [(name, value) for name, values in request.uow.query.items() for value in values]
-    return ListQuery(request.path, tuple(pair for pair in pairs if pair[1] != "" and pair[0] not in MOMENTARY))
+    query = ListQuery(request.path, tuple(pair for pair in pairs if pair[1] != "" and pair[0] not in MOMENTARY))
+    if len(query.filters) > MAX_FILTERS:
+        raise Invalid.whole(TOO_MANY)
+    if sum(len(name) + len(value) for name, value in query.pairs) > MAX_LENGTH:
+        raise Invalid.whole(TOO_LONG)
+    return query

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from netinv_core import patterns
+from netinv_core.driver import sqlite_functions
+
 SLOW = "(a+)+$"
 TEXT = "a" * 20000 + "!"
 LONG = "a" * 1001
@@ -52,6 +55,26 @@ def test_what_a_pattern_repeats_at_least_has_a_bound(api: Any, pattern: str) -> 
         "name__re": ["A regular expression matches no more than 2000 characters by its counts of repetitions."]
     }
     api.get("/api/dcim/sites/", {"name__re": pattern.replace("00", "0"), "limit": 1}, status=(200, 400))
+
+
+@pytest.mark.any_database
+def test_the_statements_of_a_transaction_share_the_time_of_filters(
+    api: Any, make: Any, unique: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A query of GraphQL has a statement for each of its fields. SQLite matches in the process of the service."""
+    begun: list[float] = []
+
+    class Counted(patterns.Budget):
+        def __init__(self, seconds: float) -> None:
+            begun.append(seconds)
+            super().__init__(seconds)
+
+    monkeypatch.setattr(sqlite_functions.patterns, "Budget", Counted)
+    make("/api/dcim/sites/", name=unique(), slug=unique(), status="active")
+    begun.clear()
+    fields = " ".join(f'a{number}: sites(name__re: "^.{{{number}}}zz") {{ id }}' for number in range(1, 6))
+    assert "errors" not in api.post("/api/graphql/", {"query": f"{{ {fields} }}"}, status=200)
+    assert begun == [sqlite_functions.PATTERN_SECONDS]
 
 
 def test_long_patterns_count_as_several_values(api: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from netinv_tabular import named_references
 from netinv_testing import Api, Service
 from netinv_web.testing import Browser
 from tests.support.importing import apply, preview
@@ -56,6 +57,23 @@ def test_a_wrong_name_suggests_the_nearest(browser: Browser, api: Api, word: str
     site(api, f"{word} Office")
     page = preview(browser, f"name,site,status\n{word},{word} Ofice,active\n", RACKS, status=422)
     assert f"No site is called “{word} Ofice”. Did you mean {word} Office" in page.words
+
+
+def test_the_nearest_names_are_looked_for_once_for_each_of_few_texts(
+    browser: Browser, api: Api, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are compared with thousands of names: a file of many wrong rows would hold the process."""
+    sought: list[str] = []
+    nearest = named_references.nearest
+    monkeypatch.setattr(named_references, "nearest", lambda text, names: sought.append(text) or nearest(text, names))
+    monkeypatch.setattr(named_references, "MAX_ADVISED", 2)
+    site(api, f"{word} Office")
+    wrong = [f"{word} Ofice"] * 3 + [f"{word} Offic"] * 2 + [f"{word} Offce"]
+    rows = "".join(f"{word}{number},{text},active\n" for number, text in enumerate(wrong))
+    page = preview(browser, f"name,site,status\n{rows}", RACKS, status=422)
+    assert sought == [f"{word} Ofice", f"{word} Offic"]
+    assert f"No site is called “{word} Offce”." in page.words
+    assert f"No site is called “{word} Offce”. Did" not in page.words
 
 
 def test_a_name_of_several_lists_them_and_the_row_narrows_it(browser: Browser, api: Api, word: str) -> None:

@@ -323,3 +323,19 @@ def test_dates_that_are_none_are_ignored(browser: Browser, date: str) -> None:
     for path in ("/dcim/sites/", "/api/dcim/sites/", "/api/swagger.json"):
         for name in ("If-Modified-Since", "If-Unmodified-Since", "If-Range"):
             browser.get(path, headers={name: date, "Range": "bytes=0-1"}, status=(200, 206))
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({f"cf_x{number}": "1" for number in range(101)}, "A list takes at most 100 filters."),
+        ({"name": "x" * 30_000}, "The filters of a list have at most 30,000 characters."),
+    ],
+)
+def test_filters_that_every_link_of_a_page_would_repeat_have_a_bound(
+    browser: Browser, query: dict[str, str], message: str
+) -> None:
+    """A page has hundreds of links with the whole query."""
+    assert message in browser.get("/dcim/sites/", query, status=400).words
+    few = dict(list(query.items())[:1]) if len(query) > 1 else {"name": "x" * 10_000}
+    browser.get("/dcim/sites/", few)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netinv_testing import Api
+from netinv_web.forms import patterns
 from netinv_web.forms.patterns import MAX_TEXTS, expand
 from netinv_web.testing import Browser
 
@@ -124,6 +126,24 @@ def test_a_name_may_have_the_brackets_of_a_pattern(browser: Browser, api: Api, d
 def test_what_a_pattern_stands_for_is_told_while_it_is_typed(browser: Browser, text: str, shown: str) -> None:
     page = browser.get("/expand/", {"text": text})
     assert page.html.get_text().strip() == shown and not page.html.select("b")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" + ",".join(["0-999"] * 3000) + "]", "This stands for more than 1,000 objects."),
+        ("[" + ",".join("a" * 9_000) + "]", "This stands for more than 1,000 objects."),
+        ("[1]" * 7000, "A pattern has no more than 20,000 characters."),
+    ],
+)
+def test_a_pattern_is_refused_before_what_it_stands_for_is_made(text: str, message: str) -> None:
+    """A form of some kilobytes would take gigabytes."""
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=message):
+        patterns.expand(text)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 5_000_000
 
 
 def test_text_boxes_of_new_objects_take_patterns(browser: Browser, api: Api, device_type: Any) -> None:

@@ -157,6 +157,18 @@ def test_each_of_several_regular_expressions_counts_four_times(api: Api, lookup:
     api.send("POST", f"{SITES}query/", {name: MANY[: MOST // 4]}, status=200)
 
 
+def test_each_text_of_a_search_counts_ten_times_for_each_field(service: Service, api: Api) -> None:
+    """It is looked for as a part of texts, along references, too; one text alone is always taken."""
+    fields = len(service.registry["dcim.device"].filters["q"].searched)
+    most = MOST // (10 * fields)
+    path = "/api/dcim/devices/"
+    assert api.get(path, {"q": MANY[: most + 1]}, status=400) == {"q": [TOO_MANY]}
+    assert api.send("POST", f"{path}query/", {"q": MANY[: most + 1]}, status=400).json == {"q": [TOO_MANY]}
+    assert api.get(path, {"q": MANY[:most]})["count"] == 0
+    with service.configured(max_compared_values=1):
+        assert api.get(path, {"q": "zz none"})["count"] == 0
+
+
 def of_query(name: str, count: int, inner: str = "sites({}:$n){{id}}") -> str:
     """A GraphQL query whose variable is given to a filter of so many fields."""
     fields = " ".join(f"a{number}: {inner.format(name)}" for number in range(count))

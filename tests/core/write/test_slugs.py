@@ -12,7 +12,7 @@ from netinv_admin import migrate
 from netinv_core.db.engine import WRITING
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import column_info
-from netinv_core.write.slugs import slugify
+from netinv_core.write.slugs import FreeSlugs, slugify
 from netinv_testing import Case, Service
 from tests.support.registry import REGISTRY
 
@@ -101,3 +101,21 @@ def test_letters_are_transliterated(name: str, slug: str) -> None:
 
 def test_a_name_without_any_word_has_a_slug_of_its_own() -> None:
     assert slugify("!!!") == slugify("!!!") != slugify("!!") and slugify("!!!").startswith("x")
+
+
+class CountedSet(set[Any]):
+    """A set that counts how often it was asked for a value."""
+
+    asked = 0
+
+    def __contains__(self, value: object) -> bool:
+        self.asked += 1
+        return super().__contains__(value)
+
+
+def test_many_objects_of_one_name_take_few_steps_each() -> None:
+    """A request with thousands of them would hold the process."""
+    taken = CountedSet({"core", "core-2"})
+    slugs = FreeSlugs(taken, "-", 100)
+    assert [slugs.take("core") for _ in range(500)] == [f"core-{number}" for number in range(3, 503)]
+    assert taken.asked < 1500
