@@ -118,6 +118,8 @@ def planned(engine: Engine, registry: Registry) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     missing = revisions.revisions(engine, registry)
     for app in revisions.ordered(registry):
+        if missing.unknown_of[revisions.label(app)]:
+            continue
         script = alembic.script.ScriptDirectory.from_config(_configuration(app))
         applied = missing.applied[revisions.label(app)] or "base"
         steps = script.iterate_revisions(tuple(script.get_heads()), applied)
@@ -143,6 +145,8 @@ def apply(
     for app in revisions.ordered(registry):
         gathered = _gathered(registry, registry.packages[app.name], failures)
         with gathered, _named(app), _refused(app, stopped), _changing_tables(engine) as connection:
+            if unknown := revisions.compared(connection, [app]).unknown_of[revisions.label(app)]:
+                raise LookupError(revisions.newer(app, unknown))
             config = _configuration(app, connection, applied, journal=journal)
             for target in ["head"] if to is None else to.get(revisions.label(app), ()):
                 alembic.command.upgrade(config, target)
@@ -230,8 +234,8 @@ def _check_foreign_keys(connection: Connection) -> None:
 def remove(engine: Engine, registry: Registry, app: App) -> list[str]:
     """Drops the tables of an application; its package can then be uninstalled. Returns the names of the tables.
 
-    All revisions are downgraded. Tables that are left then are dropped, too: of migrations that leave theirs, or that
-    were broken off on a database that keeps their first statements.
+    All revisions are downgraded. Tables that are left then are dropped, too: of migrations that leave theirs, that were
+    broken off on a database that keeps their first statements, or that a newer release of the package has.
 
     :raises LookupError: when it has no branch, or tables of other applications refer to its tables
     """
@@ -245,12 +249,13 @@ def remove(engine: Engine, registry: Registry, app: App) -> list[str]:
         with engine.connect() as connection:  # Alembic takes one without a transaction: it commits between revisions
             tables = _tables_of(connection, app)
             is_broken_off = journal and journals.is_broken_off(connection, revisions.label(app))
+            is_newer = bool(revisions.compared(connection, [app]).unknown_of[revisions.label(app)])
         with _changing_tables(engine) as connection:
-            if not is_broken_off:
+            if not (is_broken_off or is_newer):
                 alembic.command.downgrade(_configuration(app, connection, journal=journal), "base")
-            left = sa.MetaData()
-            left.reflect(connection, only=_tables_of(connection, app), resolve_fks=False)
-            left.drop_all(connection, checkfirst=False)
+            left, names = sa.MetaData(), _tables_of(connection, app)
+            left.reflect(connection, only=names)  # with the tables that they refer to
+            left.drop_all(connection, [left.tables[name] for name in names], checkfirst=False)
             if journal:
                 journals.forget(connection, revisions.label(app))
     return tables

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from netinv_core import miscalled
-from netinv_core.packages import PackageError
+from netinv_core.packages import PackageError, exceptions_only
 from netinv_core.telemetry import metrics
 from netinv_core.wrong_results import WithoutJsonForm, WrongResult
 
@@ -100,8 +100,9 @@ def logged(registry: Registry, function: Callable[[], None]) -> Callable[[], Non
 
     def call() -> None:
         try:
-            function()
-        except (Exception, SystemExit) as error:
+            with exceptions_only():
+                function()
+        except Exception as error:
             package = package_at_fault(registry, error)
             if package is None:
                 raise

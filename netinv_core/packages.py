@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -36,6 +37,7 @@ LIBRARIES = tuple(
 CORE = "core"  # the entry point without which there is no service
 CASCADES = "netinv_generic_cascades"  # the hook of disabled features that is called
 FILE_PREFIX = "netinv_plugin_"  # of the module names of plugins that are one file
+MAX_REASON_LENGTH = 1000  # characters of what is told of an exception
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -168,8 +170,38 @@ def _origin(modules: Sequence[tuple[str, Any]], package: str) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """Class and message of an exception, in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    """Class and message of an exception, in one line of at most :data:`MAX_REASON_LENGTH` characters that print."""
+    try:
+        text = str(error)
+    except Exception as failure:
+        text = f"its message cannot be made: {type(failure).__name__}"
+    printed = "".join(character if character.isprintable() else " " for character in text[: 2 * MAX_REASON_LENGTH])
+    reason = f"{type(error).__name__}: {' '.join(printed.split())}"
+    return reason if len(reason) <= MAX_REASON_LENGTH else f"{reason[:MAX_REASON_LENGTH]} …"
+
+
+def as_exception(error: BaseException) -> Exception:
+    """The exception to raise in place of what is none, such as ``SystemExit``: that would end the thread or the
+    process, and with it other requests.
+
+    :raises KeyboardInterrupt: for Ctrl-C
+    """
+    if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        raise error
+    found = RuntimeError(f"a request does not end the service: {reason_of(error)}")
+    found.__cause__ = error
+    return found
+
+
+@contextlib.contextmanager
+def exceptions_only() -> Iterator[None]:
+    """Context manager that raises what is no ``Exception`` as one (:func:`as_exception`)."""
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException as error:
+        raise as_exception(error) from error
 
 
 def distributions() -> dict[str, str]:

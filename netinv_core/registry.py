@@ -28,6 +28,7 @@ from netinv_core.packages import (
     GatheredFailures,
     PackageError,
     app_of,
+    as_exception,
     errors_of,
     implementations,
     is_plugin,
@@ -224,8 +225,9 @@ class Registry:
                 found = [read(result) for result in caller(**arguments)]
             except RequestError:
                 raise
-            except (Exception, SystemExit) as error:
-                self.leave_out(package, error, hook, arguments.get("uow"))
+            except BaseException as error:
+                failure = error if isinstance(error, Exception) else as_exception(error)
+                self.leave_out(package, failure, hook, arguments.get("uow"))
             else:
                 yield from found
 

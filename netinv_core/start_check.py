@@ -12,11 +12,11 @@ from sqlalchemy.engine import Engine
 from netinv_core import needed_rows
 from netinv_core.auth import stored_secrets
 from netinv_core.db import revisions
+from netinv_core.db.revisions import SHOWN
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
 
-SHOWN = 5  # revisions in a message
 MIGRATIONS = "migrations"  # name of the check
 
 

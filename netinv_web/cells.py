@@ -20,7 +20,7 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.fields import Field
 from netinv_core.models.columns import column_info
-from netinv_core.packages import errors_of
+from netinv_core.packages import as_exception, errors_of
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.names import linked_objects
 from netinv_core.registry_cache import cached_in_registry
@@ -314,15 +314,15 @@ def guarded(registry: Registry, name: str, make: Callable[[], CellReader]) -> Ce
 
     try:
         read = make()
-    except Exception as error:
-        message = failed(error)
+    except BaseException as error:
+        message = failed(error if isinstance(error, Exception) else as_exception(error))
         return lambda row, page: message
 
     def read_guarded(row: Row, page: RowSet) -> Markup:
         try:
             return escape(read(row, page))
-        except Exception as error:
-            return failed(error)
+        except BaseException as error:
+            return failed(error if isinstance(error, Exception) else as_exception(error))
 
     return read_guarded
 

@@ -20,7 +20,7 @@ from netinv_core.errors import Denied, Invalid
 from netinv_core.hook_results import check_functions
 from netinv_core.http.time_limits import TakesTooLong, in_time
 from netinv_core.package_faults import package_at_fault
-from netinv_core.packages import errors_of
+from netinv_core.packages import errors_of, exceptions_only
 from netinv_core.registry_cache import cached_in_registry
 from netinv_web.failures import log_failure
 from netinv_web.file_imports import FileImport
@@ -390,7 +390,7 @@ def owned_items_for(
         try:
             results = _answers_of(request, package, caller, arguments, flat=True)
             items += [(package, _checked(hook, item, item_type)) for item in results]
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             failure = log_failure(request.registry.netinv, "%s failed on %s", hook, request.path, package=package)
             items.append((package, failed(_left_out(f"A part of the package {package}", error, failure))))
     return items
@@ -419,7 +419,8 @@ def call_of_package(
     registry: Registry = request.registry.netinv
     if package is None or not registry.is_plugin(package):
         return function(request)
-    return in_time(request, key, function, registry.settings[setting])
+    with exceptions_only():
+        return in_time(request, key, function, registry.settings[setting])
 
 
 def call_of_extension(request: Request, extension: Any, what: str, function: Callable[[Request], Any]) -> Any:
@@ -454,7 +455,7 @@ def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, 
         return None
     except Invalid:  # a parameter of the page
         raise
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         package = package_at_fault(registry, error) or package
         failure = log_failure(registry, "%s %r failed on %s", kind, extension.name, request.path, package=package)
         is_of_plugin = package is not None and registry.is_plugin(package)
@@ -477,7 +478,7 @@ def first_answer(request: Request, hook: str, **arguments: Any) -> Any:
         try:
             if found := _answers_of(request, package, caller, arguments):
                 return found[0]
-        except (Exception, SystemExit):
+        except Exception:
             log_failure(request.registry.netinv, "%s failed on %s", hook, request.path, package=package)
     return None
 

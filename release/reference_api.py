@@ -38,6 +38,7 @@ TITLES = {
     "netinv_core.registry": FUNCTIONS_GET,
     "netinv_core.resource": "Resources and their fields",
     "netinv_core.single_references": "Fields with one reference",
+    "netinv_core.sql": "SQL",
     "netinv_core.tasks": "Worker",
     "netinv_core.uow": FUNCTIONS_GET,
     "netinv_core.write": "Writing",

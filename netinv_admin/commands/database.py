@@ -20,6 +20,7 @@ from netinv_core.tasks import queue as task_queue
 
 if TYPE_CHECKING:
     from netinv_core.app import App
+    from netinv_core.db.revisions import Revisions
 
 
 @click.command()
@@ -37,10 +38,13 @@ def migrate(environment: Environment, check: bool, plan: bool, remove: str | Non
     if remove is not None:
         _remove(environment, remove)
         return
-    missing = revisions.pending(environment.engine, environment.registry)
+    found = _known(environment)
     if check:
-        click.echo("the database is up to date" if not missing else f"revisions are missing: {', '.join(missing)}")
-        raise SystemExit(1 if missing else 0)
+        if found.missing:
+            click.echo(f"revisions are missing: {', '.join(found.missing)}")
+        elif not found.unknown:
+            click.echo("the database is up to date")
+        raise SystemExit(1 if found.missing or found.unknown else 0)
     if plan:
         for revision, text in migrating.planned(environment.engine, environment.registry):
             click.echo(f"{revision}  {text}")
@@ -48,12 +52,28 @@ def migrate(environment: Environment, check: bool, plan: bool, remove: str | Non
     apply_migrations(environment)
 
 
+def _known(environment: Environment) -> Revisions:
+    """The revisions of the database and of the installed packages.
+
+    :raises click.ClickException: for a database that is newer than the built-in applications; newer tables of plugins
+        are told, and left as they are
+    """
+    registry, engine = environment.registry, environment.engine
+    found = revisions.revisions(engine, registry)
+    for app in revisions.ordered(registry):
+        if unknown := found.unknown_of[revisions.label(app)]:
+            if not registry.is_plugin(registry.packages[app.name]):
+                raise click.ClickException(start_check.newer(engine.url.render_as_string(), found.unknown))
+            click.secho(revisions.newer(app, unknown), fg="red", err=True)
+    return found
+
+
 def apply_migrations(environment: Environment) -> None:
     """Applies the missing revisions, and names each of them.
 
     :raises click.ClickException: with the reason why the migration stopped
     """
-    missing = revisions.pending(environment.engine, environment.registry)
+    missing = _known(environment).missing
     for item in environment.registry.broken:
         message = f"{item.name} ({item.distribution}) does not load and is left out: {item.reason}"
         click.secho(message, fg="red", err=True)

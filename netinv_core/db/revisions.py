@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
 
 CORE = "netinv_core:migrations"
+SHOWN = 5  # revisions in a message
 VERSIONS = "_alembic_version"  # the end of the names of tables with applied revisions
 _PLACE = re.compile(r"\w+(\.\w+)*:\w+(/\w+)*")
 # An assignment of a module, whose value may be a tuple over several lines.
@@ -146,28 +147,50 @@ def check(app: App) -> None:
 class Revisions:
     """Revisions of the database compared with those of the installed packages.
 
-    ``applied`` are those of the database by application, ``missing`` the heads that it lacks, ``unknown`` those of the
-    database that the installed packages do not have.
+    By application: ``applied`` are those of the database, ``missing_of`` the heads that it lacks, ``unknown_of`` those
+    of the database that the installed packages do not have. An application with unknown ones lacks none: its tables are
+    newer.
     """
 
     applied: dict[str, tuple[str, ...]]
-    missing: list[str]
-    unknown: list[str]
+    missing_of: dict[str, list[str]]
+    unknown_of: dict[str, list[str]]
+
+    @property
+    def missing(self) -> list[str]:
+        """The heads that the database lacks."""
+        return [revision for found in self.missing_of.values() for revision in found]
+
+    @property
+    def unknown(self) -> list[str]:
+        """The revisions of the database that the installed packages do not have."""
+        return [revision for found in self.unknown_of.values() for revision in found]
 
 
 def revisions(engine: Engine, registry: Registry) -> Revisions:
     """Compares the revisions of the database with those of the installed packages."""
-    found, apps = Revisions({}, [], []), ordered(registry)
     with engine.connect() as connection:
-        applied_by_table = _applied(connection, map(version_table, apps))
+        return compared(connection, ordered(registry))
+
+
+def compared(connection: Connection, apps: Sequence[App]) -> Revisions:
+    """The same, for some applications: one statement, and one for the tables."""
+    found = Revisions({}, {}, {})
+    applied_by_table = _applied(connection, map(version_table, apps))
     for app in apps:
-        applied, installed = applied_by_table.get(version_table(app), ()), branch(app)
+        applied, installed, name = applied_by_table.get(version_table(app), ()), branch(app), label(app)
         unknown = [revision for revision in applied if revision not in installed.known]
-        found.applied[label(app)] = tuple(applied)
-        found.unknown.extend(unknown)
-        if not unknown:
-            found.missing.extend(head for head in installed.heads if head not in applied)
+        lacking = [] if unknown else [head for head in installed.heads if head not in applied]
+        found.applied[name], found.missing_of[name], found.unknown_of[name] = tuple(applied), lacking, unknown
     return found
+
+
+def newer(app: App, unknown: Sequence[str]) -> str:
+    """A sentence about the tables of an application that another release of its package made, with the remedy."""
+    return (
+        f"the tables of {app.name} are newer than the installed package, which does not have their migrations "
+        f"{', '.join(unknown[:SHOWN])}; install the release that made them"
+    )
 
 
 def pending(engine: Engine, registry: Registry) -> list[str]:

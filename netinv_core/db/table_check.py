@@ -4,7 +4,7 @@ the service starts, in place of failing its requests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -16,7 +16,13 @@ from netinv_core.driver import driver_of
 from netinv_core.packages import PendingMigrations
 
 if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.db.revisions import Revisions
     from netinv_core.registry import Registry
+
+
+class NewerTables(LookupError):
+    """Tables of a plugin that a newer release of it has migrated."""
 
 
 class MissingTable(LookupError):
@@ -48,13 +54,20 @@ def check(engine: Engine, registry: Registry) -> None:
 
 
 def check_migrations(connection: Connection, registry: Registry) -> None:
-    """Finds plugins whose migrations were not run, or stopped.
+    """Finds plugins whose migrations were not run, or stopped, or were run by a newer release.
 
     :raises PackageError: for such a plugin
     """
-    for package, found in plugins_to_migrate(connection, registry).items():
+    apps = revisions.ordered(registry)
+    found = revisions.compared(connection, apps)
+    plugins = [(app, registry.packages[app.name]) for app in apps if registry.is_plugin(registry.packages[app.name])]
+    for app, package in plugins:
+        if unknown := found.unknown_of[revisions.label(app)]:
+            with registry.failures.of(package):
+                raise NewerTables(f"{revisions.newer(app, unknown)}, or run `netinv migrate --remove {app.name}`")
+    for package, missing in _to_migrate(registry, apps, found).items():
         with registry.failures.of(package):
-            raise PendingMigrations(f"the database lacks its migrations {', '.join(found)}; run `netinv migrate`")
+            raise PendingMigrations(f"the database lacks its migrations {', '.join(missing)}; run `netinv migrate`")
     registry.failures.check()
 
 
@@ -62,15 +75,13 @@ def plugins_to_migrate(connection: Connection, registry: Registry) -> dict[str, 
     """The last migrations that the database lacks, by plugin; none while it lacks those of built-in applications, with
     which all are to be run.
     """
-    heads = {
-        app.name: (revisions.version_table(app), revisions.branch(app).heads) for app in revisions.ordered(registry)
-    }
-    lacking = set(revisions.missing(connection, dict(heads.values())))
-    pending = {
-        registry.packages[name]: found
-        for name, (_, last) in heads.items()
-        if (found := sorted(lacking.intersection(last)))
-    }
+    apps = revisions.ordered(registry)
+    return _to_migrate(registry, apps, revisions.compared(connection, apps))
+
+
+def _to_migrate(registry: Registry, apps: Sequence[App], found: Revisions) -> dict[str, list[str]]:
+    lacking = {registry.packages[app.name]: sorted(found.missing_of[revisions.label(app)]) for app in apps}
+    pending = {package: missing for package, missing in lacking.items() if missing}
     return pending if all(map(registry.is_plugin, pending)) else {}
 
 

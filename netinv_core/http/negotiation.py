@@ -36,6 +36,7 @@ from netinv_core.http import browsable, versions
 from netinv_core.http.methods import allow_header
 from netinv_core.http.request_uow import Negotiation, negotiation_of
 from netinv_core.http.serialization import dumps, dumps_within, query_of, single_value
+from netinv_core.packages import as_exception
 from netinv_core.wrong_results import WrongResult, without_json_form
 
 READ_ONLY = allow_header(["GET"])
@@ -91,8 +92,10 @@ def _negotiated(view: View, options: Mapping[str, Any]) -> View:
         request.netinv_negotiation = Negotiation(media_type, version, headers["Allow"], read_only)
         try:
             return view(context, request)
-        except SystemExit as error:  # it would end the thread or the process, and with it other requests
-            raise RuntimeError(f"a request does not end the service: SystemExit({error})") from error
+        except Exception:
+            raise
+        except BaseException as error:
+            raise as_exception(error) from error
 
     return wrapper
 

@@ -31,6 +31,7 @@ from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.problems import error_response, logged
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, unit_of_work
 from netinv_core.http.security_policy import SecurityPolicy
+from netinv_core.packages import as_exception
 from netinv_core.telemetry import access_log, log_context, metrics
 from netinv_core.telemetry.log_context import LogContext, id_of
 from netinv_core.telemetry.tracing import tracing_of
@@ -208,9 +209,10 @@ def errors_answered(inner: Policy) -> Policy:
             return inner(environ, router)
         except RequestError as error:
             return error_response(error, environ)
-        except Exception as error:
+        except BaseException as raised:
+            failed = raised if isinstance(raised, Exception) else as_exception(raised)
             failure = f"{environ.get('REQUEST_METHOD')} {environ.get('PATH_INFO')} failed outside of the views"
-            return logged(error, environ, router.registry.netinv, failure)
+            return logged(failed, environ, router.registry.netinv, failure)
 
     return policy
 

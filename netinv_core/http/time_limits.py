@@ -18,6 +18,7 @@ from pyramid.threadlocal import RequestContext
 
 from netinv_core.driver import driver_of
 from netinv_core.errors import RequestError
+from netinv_core.packages import exceptions_only
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
@@ -75,10 +76,12 @@ def parts_in_time(request: Request, hook: str, read: Callable[[Any], Any]) -> It
             return [read(result) for result in caller(uow=own.uow)]
 
         try:
-            found = in_time(request, (hook, package), call, SECONDS) if registry.is_plugin(package) else call(request)
+            with exceptions_only():
+                is_limited = registry.is_plugin(package)
+                found = in_time(request, (hook, package), call, SECONDS) if is_limited else call(request)
         except RequestError:
             raise
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             registry.leave_out(package, error, hook, request.uow)
         else:
             yield from found

@@ -63,19 +63,15 @@ class Filter:
 
     def terms(self, lookup: str, values: Sequence[Any]) -> int:
         """The number of values that are compared one by one, in each of the columns of a search."""
-        return 0 if lookup in self.listed else lookups.terms(lookup, values) * self._weight
-
-    @property
-    def _weight(self) -> int:
-        """The number of values that one value counts for. A search looks for parts of texts, along references, too."""
-        return max(len(self.searched) * SEARCH_WEIGHT, 1)
+        weight = max(len(self.searched) * SEARCH_WEIGHT, 1)
+        return 0 if lookup in self.listed else lookups.terms(lookup, values) * weight
 
     def counted_terms(self, lookup: str, values: Sequence[Any]) -> int:
         """The number of those values that counts toward ``netinv.max_compared_values``: one value alone does not, as
         there are no more of these than filters.
         """
         terms = self.terms(lookup, values)
-        return terms if len(values) > 1 or terms > self._weight else 0
+        return terms if len(values) > 1 or terms > max(len(self.searched) * SEARCH_WEIGHT, 1) else 0
 
     def is_single(self, lookup: str) -> bool:
         """True when two different values are an error with this lookup."""

@@ -26,6 +26,7 @@ from netinv_core.caches import lru_cache
 from netinv_core.db.availability import is_away, reason
 from netinv_core.imports import without
 from netinv_core.package_faults import package_at_fault
+from netinv_core.packages import exceptions_only
 from netinv_core.tasks import workers
 from netinv_core.tasks.messages import ReadableMessages
 from netinv_core.tasks.workers import Heartbeat
@@ -97,7 +98,8 @@ def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat
         with log_context.task(task.name), heartbeat.of_task(task.name):
             failed = True
             try:
-                task.run(engine, registry)
+                with exceptions_only():
+                    task.run(engine, registry)
                 failed = False
             except sa.exc.SQLAlchemyError as error:
                 if not is_away(error):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
@@ -114,6 +115,6 @@ def query_of(request: Request) -> ListQuery:
     query = ListQuery(request.path, tuple(pair for pair in pairs if pair[1] != "" and pair[0] not in MOMENTARY))
     if len(query.filters) > MAX_FILTERS:
         raise Invalid.whole(TOO_MANY)
-    if sum(len(name) + len(value) for name, value in query.pairs) > MAX_LENGTH:
+    if sum(map(len, itertools.chain.from_iterable(query.pairs))) > MAX_LENGTH:
         raise Invalid.whole(TOO_LONG)
     return query

@@ -18,6 +18,8 @@ from netinv_testing import Service
 
 pytestmark = pytest.mark.any_database
 CODE = '''
+import asyncio
+
 import sqlalchemy as sa
 from cornice import Service
 
@@ -30,6 +32,9 @@ from netinv_core.auth.providers import IdentityProvider
 FAULT = ""  # the place that fails
 
 
+ENDS = (SystemExit, GeneratorExit, asyncio.CancelledError, type("End", (BaseException,), {}))
+
+
 class Strange:
     """Something that is no value of JSON."""
 
@@ -38,6 +43,8 @@ def meet(place, result=None, wrong=None):
     """Fails at the place of the fault; the result otherwise, or a wrong one."""
     if place == FAULT:
         raise ZeroDivisionError("the plugin divides by zero")
+    if f"{place} ends" == FAULT:
+        raise ENDS[len(place) % len(ENDS)]("the plugin is at an end")
     return wrong if f"{place} result" == FAULT else result
 
 
@@ -231,6 +238,12 @@ FAULTS |= {
     f"{place}{PARAMETERS}": met
     for place, met in [*FAULTS.items(), ("callable object", READ)]
     if not place.strip().endswith("result") and place not in ("dynamic filter", *CALLED_BY_NAME)
+}
+# What is no ``Exception`` would end the thread of the request, without an answer.
+FAULTS |= {
+    f"{place} ends": met
+    for place, met in FAULTS.items()
+    if not place.strip().endswith(("result", PARAMETERS)) and place != "dynamic filter"
 }
 FAULTS["built-in function"] = Met("PATCH", f"{TENANTS}{{id}}/", {"description": "new"})
 FAILED = "The package faulty failed, so that this request could not be answered"

@@ -205,6 +205,41 @@ def test_a_service_does_not_start_on_a_newer_database(check: Any, ini: Any, data
     assert "newer" in of(check()[1], "problem")["migrations"]
 
 
+def set_revision(database: Engine, app: str, revision: str) -> None:
+    """Has the database tell another applied revision of an application."""
+    with database.begin() as connection:
+        connection.execute(sa.text(f"UPDATE {app}_alembic_version SET version_num = '{revision}'"))
+
+
+@pytest.mark.parametrize("options", [["--check"], ["--plan"], []])
+def test_a_newer_database_is_not_migrated(ini: Any, database: Engine, options: list[str]) -> None:
+    """Each way of the command says what to do."""
+    set_revision(database, "dcim", "dcim_9999")
+    done = CliRunner().invoke(cli, ["-c", str(ini()), "migrate", *options])
+    assert done.exit_code == 1
+    assert "is newer than the installed packages, which do not have its migrations dcim_9999" in done.output
+    assert "up to date" not in done.output
+
+
+def test_newer_tables_of_a_plugin_are_told_as_such_and_can_be_removed(check: Any, ini: Any, database: Engine) -> None:
+    """Its former release is installed again: the service leaves it out, and `migrate` does not touch its tables."""
+    set_revision(database, "example", "example_9999")
+    newer = (
+        "the tables of example are newer than the installed package, which does not have their migrations example_9999"
+    )
+    assert "which do not have its migrations example_9999" in of(check()[1], "problem")["migrations"]
+    assert "lacks" not in str(of(check()[1], "problem"))
+    for options in ["--check"], []:
+        done = CliRunner().invoke(cli, ["-c", str(ini()), "migrate", *options])
+        assert done.exit_code == 1 and newer in done.output and "up to date" not in done.output
+    assert CliRunner().invoke(cli, ["-c", str(ini()), "migrate", "--plan"]).exit_code == 0
+    removed = CliRunner().invoke(cli, ["-c", str(ini()), "migrate", "--remove", "example"])
+    assert removed.exit_code == 0, removed.output
+    assert not [name for name in sa.inspect(database).get_table_names() if name.startswith("example_")]
+    assert CliRunner().invoke(cli, ["-c", str(ini()), "migrate"]).exit_code == 0
+    assert "example_9999" not in str(check()[1])
+
+
 def test_every_encrypted_column_is_declared() -> None:
     """All that is encrypted is found by the check of the secret and by its rotation."""
     assert sorted(map(str, stored_secrets.encrypted_columns())) == [

@@ -230,7 +230,7 @@ def test_a_process_that_is_killed_in_the_middle_is_replaced_and_nothing_is_lost(
             os.kill(process.pid, signal.SIGKILL)
             killed.append(process.pid)
 
-    assert made("before", "{{ obj.name }}", "after", variables=OBJ, loader=Column(kill), pool=pool) == [
+    assert made("before", "{{ obj.name }}", "after", variables=OBJ, loader=Column(kill), pool=pool, **UNHURRIED) == [
         "before",
         "x",
         "after",
@@ -238,7 +238,7 @@ def test_a_process_that_is_killed_in_the_middle_is_replaced_and_nothing_is_lost(
     (process,) = renderer_pool.pool(pool).processes()
     assert killed and process.pid not in killed
     os.kill(process.pid, signal.SIGKILL)
-    assert made("idle", pool=pool) == ["idle"]
+    assert made("idle", pool=pool, **UNHURRIED) == ["idle"]
 
 
 def test_an_error_of_the_loader_is_the_callers(pool: renderer_pool.PoolLimits) -> None:
