@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
 
 TEMPLATE = "netinv_ipam:web/templates/reshape.jinja2"
 MAX_TRIED = 1000  # objects that the page writes in a dry run
-INVALID = 422  # HTTP status
+INVALID, CONFLICT = 422, 409  # HTTP statuses
+DIGEST = "_digest"  # member of the form: what the plan did that was shown
+OUTDATED = "another choice was made, or the prefixes have changed, since the plan was shown."
 NO_SPLIT = "This prefix cannot be split: the parts of each length exist already, or it is a single address."
 NO_MERGE = "This prefix cannot be merged yet: each prefix of its length has to exist once in the wider network."
 
@@ -96,7 +101,10 @@ OPERATIONS = (
 
 
 def show(request: Request, operation: ReshapingOperation) -> Response:
-    """The page with the plan; a POST applies it, and leads to the prefix."""
+    """The page with the plan; a POST applies it, and leads to the prefix.
+
+    A POST with the digest of another plan shows that of the choice, and asks again.
+    """
     uow, endpoint, posted = request.uow, request.context.endpoint, request.method == "POST"
     if posted and locked(uow, endpoint, key_of(request)) is None:
         raise NotFound()
@@ -107,12 +115,11 @@ def show(request: Request, operation: ReshapingOperation) -> Response:
     if value and value not in choices:
         raise Invalid({operation.parameter: [f'"{value[:100]}" is not one of the choices.']})
     plan = operation.plan(uow, endpoint, item, value) if value else None
-    if plan is not None and posted and not plan.problems:
+    digest = digest_of(value, plan) if plan is not None else ""
+    outdated = posted and form_of(request).get(DIGEST, digest) != digest
+    if plan is not None and posted and not outdated and not plan.problems:
         try:
-            with uow.savepoint():
-                text, key = plan.apply(uow)
-            notice = notices.Notice(text, undo=str(uow.request_id))
-            return notices.add(request, see_other(object_path(endpoint, key)), notice)
+            return _apply(request, endpoint, plan)
         except RequestError as error:
             plan.problems += _messages(error)
     elif plan is not None and not plan.problems:
@@ -121,15 +128,36 @@ def show(request: Request, operation: ReshapingOperation) -> Response:
         request.tm.doom()
     values = details.object_values(request, endpoint, item, "", cells)
     values |= {"operation": operation, "choices": offered, "value": value, "plan": plan}
-    return page(request, TEMPLATE, values, INVALID if posted else 200)
+    values |= {"digest_member": DIGEST, "digest": digest, "outdated": OUTDATED if outdated else ""}
+    return page(request, TEMPLATE, values, CONFLICT if outdated else INVALID if posted else 200)
+
+
+def _apply(request: Request, endpoint: Endpoint, plan: ReshapingPlan) -> Response:
+    """Writes a plan, and leads to the prefix.
+
+    :raises RequestError: for a plan that is refused
+    """
+    uow = request.uow
+    with uow.savepoint():
+        text, key = plan.apply(uow)
+    notice = notices.Notice(text, undo=str(uow.request_id))
+    return notices.add(request, see_other(object_path(endpoint, key)), notice)
+
+
+def digest_of(value: str, plan: ReshapingPlan) -> str:
+    """A digest of a choice and of what its plan does; how many prefixes and addresses its parts have is not of it."""
+    told = [value, [[line.network, line.state, str(line.key or "")] for line in plan.lines], plan.notes]
+    return hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
 
 
 def _try(request: Request, plan: ReshapingPlan) -> None:
     """Runs a plan without effect, and adds the reasons why it is refused."""
     if sum(line.prefixes + line.addresses for line in plan.lines) + len(plan.lines) > MAX_TRIED:
         return
+    # A POST holds the lock of the prefix, for which another connection would wait.
+    beside = contextlib.nullcontext(request.uow) if request.method == "POST" else trial(request)
     try:
-        with trial(request) as uow, dry_run(uow):
+        with beside as uow, dry_run(uow):
             plan.apply(uow)
     except RequestError as error:
         plan.problems += _messages(error)

@@ -143,6 +143,18 @@ def test_the_form_of_the_chosen_device_adds_a_move(browser: Browser, room: Room)
     assert drawn(form.submit(status=303).follow()) == {}
 
 
+def test_a_plan_is_not_applied_while_the_move_of_a_chosen_device_is_not_planned(browser: Browser, room: Room) -> None:
+    """What is entered for it would be lost."""
+    rack = room.rack()
+    one, two = room.device(rack, 1), room.device(rack, 2)
+    page = browser.get(f"{room.path}{move(one, rack, 8)}&_select={two['id']}")
+    assert page.html.select_one(".plan form[method=post] button.primary").has_attr("disabled")
+    assert f"Plan the move of {two['name']} first, or cancel it." in page.words
+    form = next(form for form in page.forms.values() if "_unit" in form.fields)
+    form["_unit"] = "9"
+    assert "2 devices were moved." in apply(form.submit(status=303).follow()).words
+
+
 @pytest.mark.night
 def test_the_form_of_the_chosen_device_begins_with_its_place(browser: Browser, room: Room) -> None:
     room.rack()

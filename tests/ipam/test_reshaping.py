@@ -86,6 +86,44 @@ def test_a_split_says_what_falls_where_and_can_be_undone(browser: Browser, api: 
     assert networks(api, vrf) == before
 
 
+@pytest.mark.parametrize("operation", ["split", "merge", "move"])
+def test_another_choice_than_that_of_the_preview_is_shown_before_it_is_written(
+    browser: Browser, api: Api, vrf: str, unique: Unique, operation: str
+) -> None:
+    """The button sends what is chosen when it is pressed."""
+    one, two = [vrf_of(api, unique) for _ in range(2)] if operation == "move" else ("25", "24")
+    lengths = {"split": ("24",), "merge": ("26",) * 4, "move": ("24",)}[operation]
+    key, *_ = [prefix_of(api, vrf, f"10.60.0.{64 * number}/{length}") for number, length in enumerate(lengths)]
+    if operation == "split":
+        one, two = "25", "26"
+    before = networks(api, vrf)
+    parameter = "vrf" if operation == "move" else "length"
+    form = browser.get(f"/ipam/prefixes/{key}/{operation}/", {parameter: one}).form()
+    form[parameter] = two
+    button = next(name for name, fields in form.fields.items() if name and fields[0].tag == "button")
+    again = form.submit(button, status=409)
+    assert "Nothing was written: another choice was made" in again.words and networks(api, vrf) == before
+    form = again.form()
+    assert form[parameter].value == two
+    form.submit(button, status=303)
+    expected = {
+        "split": {"10.60.0.0/24", *(f"10.60.0.{64 * number}/26" for number in range(4))},
+        "merge": {"10.60.0.0/24"},
+        "move": set(),
+    }
+    assert set(networks(api, vrf)) == expected[operation]
+
+
+def test_what_has_changed_since_the_preview_is_shown_again(browser: Browser, api: Api, vrf: str) -> None:
+    key = prefix_of(api, vrf, "10.60.0.0/24")
+    form = browser.get(f"/ipam/prefixes/{key}/split/", {"length": "25"}).form()
+    button = next(name for name, fields in form.fields.items() if name and fields[0].tag == "button")
+    other = prefix_of(api, vrf, "10.60.0.0/25")
+    assert preview(form.submit(button, status=409))[0][1] == "exists"
+    api.delete(f"{PREFIXES}{other}/")
+    form.submit(button, status=303)
+
+
 def test_what_is_split_already_is_refused(browser: Browser, api: Api, vrf: str) -> None:
     key = prefix_of(api, vrf, "10.60.0.0/24")
     for network in ("10.60.0.0/25", "10.60.0.128/25"):

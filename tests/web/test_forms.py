@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser, BrowserPage
+from tests.support import REPOSITORY
 
 pytestmark = pytest.mark.any_database
 Make = Callable[..., Any]
@@ -40,6 +42,29 @@ def changes_of(api: Api, item: Any) -> list[Any]:
 def error_of(page: BrowserPage, name: str) -> str:
     """The text of the error at a control."""
     return str(page.html.select_one(f"p[id='error-{name}']").text).strip()
+
+
+FOLDERS = [*REPOSITORY.glob("netinv_*"), REPOSITORY / "plugins"]
+FORM = re.compile(r"<form([^>]*)>(.*?)</form>", re.DOTALL)
+CONTROL = re.compile(r"""<(input|select|textarea)((?:[^<>"']|"[^"]*"|'[^']*')*)""")
+
+
+def names_of(text: str, *, hidden: bool) -> set[str]:
+    """The names of the controls of a template's form that are hidden, or of those that are not."""
+    controls = [attributes for _, attributes in CONTROL.findall(text) if ('type="hidden"' in attributes) == hidden]
+    return {name for attributes in controls for name in re.findall(r'\bname="([^"]+)"', attributes)}
+
+
+def test_no_form_that_writes_holds_a_choice_of_another_form_as_it_was_shown() -> None:
+    """A button writes what is chosen when it is pressed: the choice of a preview and its button are of one form."""
+    apart, read = [], 0
+    for file in sorted(file for folder in FOLDERS for file in folder.rglob("*.jinja2") if "build" not in file.parts):
+        forms = FORM.findall(file.read_text())
+        read += len(forms)
+        chosen = {name for start, text in forms if "post" not in start for name in names_of(text, hidden=False)}
+        sent = {name for start, text in forms if "post" in start for name in names_of(text, hidden=True)}
+        apart += [f"{file.name}: {name}" for name in chosen & sent]
+    assert read > 50 and apart == []
 
 
 # -- kinds of controls
