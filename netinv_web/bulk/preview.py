@@ -18,7 +18,14 @@ from netinv_core.write.item_results import FAILED, UPDATED, ItemResult, write_ea
 from netinv_web.bulk.form import fields_of
 from netinv_web.forms.control_values import ABSENT, member
 from netinv_web.forms.controls import Control
-from netinv_web.forms.deletion import Affected, DeniedChanges, by_model, denied_changes, name_of_change
+from netinv_web.forms.deletion import (
+    Affected,
+    DeniedChanges,
+    changed_along,
+    denied_changes,
+    name_of_change,
+    path_of_change,
+)
 from netinv_web.forms.form import readable
 from netinv_web.lists.columns import NEVER
 from netinv_web.paths import object_path
@@ -106,10 +113,11 @@ def preview_updates(
     result.lines = _lines(uow, endpoint, preview, errors, further)
     result.denied = denied_changes(uow, preview)
     result.refused, result.faulty = errors, len(errors)
-    result.hidden = preview.counts.get("changes", 0) - len(preview.changes)
+    counted = sum(count for (_, label), count in preview.unlisted.items() if label != endpoint.label)  # in `others`
+    result.hidden = preview.counts.get("changes", 0) - len(preview.changes) - counted
     result.changed = len(set(map(str, changed)) | further.keys())
     result.unchanged = len(valid) - result.changed
-    result.others = by_model(uow, [item for item in preview.changes if item["object_type"] != endpoint.label])
+    result.others = changed_along(uow, endpoint, preview)
     return result
 
 
@@ -193,7 +201,7 @@ def line_of(uow: UnitOfWork, endpoint: Endpoint, change: Mapping[str, Any]) -> P
     names = [name for name in change["fields"] if name not in NEVER and name in endpoint.fields]
     return PreviewedObject(
         name_of_change(uow, change),
-        object_path(endpoint, change["object_id"]),
+        path_of_change(uow, change),
         [
             difference
             for name in names

@@ -13,7 +13,7 @@ from netinv_core.write.dry_run import dry_run
 from netinv_web.bulk.preview import Errors, ShownDifference, attempt, differences_of, messages_of
 from netinv_web.exchange.column_mapping import MappedColumn
 from netinv_web.exchange.import_table import ImportTable
-from netinv_web.forms.deletion import Affected, DeniedChanges, by_model, denied_changes
+from netinv_web.forms.deletion import Affected, DeniedChanges, changed_along, denied_changes
 from netinv_web.forms.form import readable
 from netinv_web.lists.columns import NEVER
 from netinv_web.paths import object_path
@@ -136,7 +136,7 @@ def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPr
     states |= dict.fromkeys(errors, FAULTY)
     changes = {change["object_id"]: change for change in made.changes if change["object_type"] == endpoint.label}
     result.denied = denied_changes(uow, made)
-    result.others = by_model(uow, [change for change in made.changes if change["object_type"] != endpoint.label])
+    result.others = changed_along(uow, endpoint, made)
     result.counts = {state: list(states.values()).count(state) for state in (CREATED, UPDATED, UNCHANGED, FAULTY)}
     shown = sorted(states, key=lambda place: (states[place] != FAULTY, place))[:MAX_SHOWN_ROWS]
     result.rows = [

@@ -12,7 +12,9 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core import uow as units
+from netinv_core.changelog.models import CREATE as CREATED
 from netinv_core.changelog.models import DELETE as DELETED
+from netinv_core.changelog.models import UPDATE as UPDATED
 from netinv_core.errors import Conflict, Invalid, error_text
 from netinv_core.http.views import key_of
 from netinv_core.labels import plural_of, title_of
@@ -37,7 +39,8 @@ MAX_NAMES = 10  # objects of each model that are named
 
 @dataclasses.dataclass(frozen=True)
 class Affected:
-    """The objects of a model that a deletion concerns: their number, and names and paths of the first of them.
+    """The objects of a model that a write concerns: their number, and names and paths of the first of them. The path of
+    an object that the write creates is blank.
 
     ``path`` is that of a list with all of them, if there is one. ``notes`` are sentences on what becomes of them.
     """
@@ -186,7 +189,7 @@ def _group(
     infos = [column_info(child.table.c[incoming.attribute]).foreign_key for incoming in links]
     notes = [info.when_cleared for info in infos if info is not None and info.when_cleared and not deleted]
     count = len(changes) + more
-    named = [(name_of_change(uow, change), object_path(child, change["object_id"])) for change in changes[:MAX_NAMES]]
+    named = [(name_of_change(uow, change), path_of_change(uow, change)) for change in changes[:MAX_NAMES]]
     return Affected(title_of(child) if count == 1 else plural_of(child), count, named, path, list(dict.fromkeys(notes)))
 
 
@@ -206,14 +209,44 @@ def refusal(uow: UnitOfWork, error: Conflict | Invalid) -> DeletionConsequences:
     protecting = [(label, key, names.get((label, key), name)) for label, key, name in objects]
     text = error_text(error.body)
     # The objects are listed below the sentence, with their names in context.
+    named = [(label, name, object_path(uow.registry[label], key)) for label, key, name in protecting]
     return DeletionConsequences(
-        error=f"{text.partition(': ')[0]}." if protecting else text, protecting=_by_model(uow, protecting)
+        error=f"{text.partition(': ')[0]}." if named else text, protecting=_by_model(uow, named, {})
     )
 
 
-def by_model(uow: UnitOfWork, entries: Sequence[Mapping[str, Any]]) -> list[Affected]:
-    """The objects of changes of a dry run, grouped by model."""
-    return _by_model(uow, [(entry["object_type"], entry["object_id"], name_of_change(uow, entry)) for entry in entries])
+def by_model(
+    uow: UnitOfWork, entries: Sequence[Mapping[str, Any]], unlisted: Mapping[str, int] | None = None
+) -> list[Affected]:
+    """The objects of changes of a dry run, grouped by model, with the numbers of those that it only counts."""
+    named = [(entry["object_type"], name_of_change(uow, entry), path_of_change(uow, entry)) for entry in entries]
+    return _by_model(uow, named, unlisted or {})
+
+
+def by_action(uow: UnitOfWork, preview: Preview, action: str, without: Endpoint | None = None) -> list[Affected]:
+    """The objects that a dry run creates, changes or deletes, but for those of one resource, grouped by model. All of
+    them count, also those that the dry run does not list.
+    """
+    left_out = without.label if without is not None else ""
+    unlisted = {label: count for (of, label), count in preview.unlisted.items() if of == action and label != left_out}
+    entries = [change for change in preview.changes if change["action"] == action and change["object_type"] != left_out]
+    return by_model(uow, entries, unlisted)
+
+
+def changed_along(uow: UnitOfWork, endpoint: Endpoint, preview: Preview) -> list[Affected]:
+    """The objects of other resources that a dry run writes: what is created or deleted is said to be."""
+    found = by_action(uow, preview, UPDATED, endpoint)
+    for action, words in ((CREATED, "created"), (DELETED, "deleted")):
+        found += [
+            dataclasses.replace(item, notes=[f"{'It is' if item.count == 1 else 'They are'} {words}."])
+            for item in by_action(uow, preview, action, endpoint)
+        ]
+    return found
+
+
+def path_of_change(uow: UnitOfWork, entry: Mapping[str, Any]) -> str:
+    """The path of the object of a change of a dry run; blank for one that is created, as there is none yet."""
+    return "" if entry["action"] == CREATED else object_path(uow.registry[entry["object_type"]], entry["object_id"])
 
 
 def name_of_change(uow: UnitOfWork, entry: Mapping[str, Any]) -> str:
@@ -222,13 +255,14 @@ def name_of_change(uow: UnitOfWork, entry: Mapping[str, Any]) -> str:
     return recorded_name(endpoint, state, state, str(entry["display"] or entry["object_id"]))
 
 
-def _by_model(uow: UnitOfWork, named: Sequence[tuple[str, Any, str]]) -> list[Affected]:
-    """Objects by label, id and name, grouped by model."""
-    by_label: dict[str, list[tuple[str, str]]] = {}
-    for label, key, name in named:
-        by_label.setdefault(label, []).append((name, object_path(uow.registry[label], key)))
+def _by_model(uow: UnitOfWork, named: Sequence[tuple[str, str, str]], unlisted: Mapping[str, int]) -> list[Affected]:
+    """Objects by label, name and path, grouped by model, with the numbers of others by label."""
+    by_label: dict[str, list[tuple[str, str]]] = {label: [] for label, count in unlisted.items() if count}
+    for label, name, path in named:
+        by_label.setdefault(label, []).append((name, path))
+    counts = {label: len(items) + unlisted.get(label, 0) for label, items in by_label.items()}
     return [
-        Affected(title_of(endpoint) if len(items) == 1 else plural_of(endpoint), len(items), items[:MAX_NAMES])
+        Affected(title_of(endpoint) if counts[label] == 1 else plural_of(endpoint), counts[label], items[:MAX_NAMES])
         for label, items in by_label.items()
         if (endpoint := uow.registry[label])
     ]

@@ -51,7 +51,7 @@ def test_a_renamed_template_is_proposed_as_the_new_name(browser: Browser, api: A
     before = hardware.components("interfaces", devices[0])["1"]["id"]
     page = browser.get(path_of(type_))
     assert outcomes(page) == {("Interface", "1"): "renamed to et-0", ("Interface", "et-1"): "added"}
-    assert "2 added, 2 renamed on 2 devices." in page.words and "Label: <b> → –" in page.words
+    assert "2 added, 2 renamed on 2 devices." in page.words and "Label: – → <b>" in page.words
     answer = page.form().submit("_step", value="apply")
     assert answer.headers["Location"].endswith(f"/dcim/device-types/{type_}/")
     after = answer.follow()

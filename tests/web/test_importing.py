@@ -13,8 +13,9 @@ import webtest
 from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.paths import page_path
-from netinv_web.testing import Browser
+from netinv_web.testing import Browser, BrowserPage
 from tests.support.importing import apply, preview
+from tests.support.typed_devices import Hardware
 
 pytestmark = pytest.mark.any_database  # files and forms over the write path
 
@@ -207,6 +208,32 @@ def test_a_user_who_only_views_has_no_import(service: Service) -> None:
 
 def test_a_resource_that_is_not_written_has_no_import(browser: Browser) -> None:
     browser.get("/extras/object-changes/import/", status=404)
+
+
+def affected(page: BrowserPage) -> list[tuple[str, list[str]]]:
+    """The groups of objects that change along, with the paths that they lead to."""
+    items = page.html.select(".affected li")
+    return [(" ".join(item.get_text(" ").split()), [str(link["href"]) for link in item.select("a")]) for item in items]
+
+
+def test_what_an_import_creates_along_is_counted_and_leads_nowhere(browser: Browser, api: Api, unique: Unique) -> None:
+    """Also where it is more than a dry run lists."""
+    hardware = Hardware(api, unique)
+    type_ = hardware.type()
+    rows = [{"device_type": type_, "name": f"eth{number}", "type": "1000base-t"} for number in range(60)]
+    api.post("/api/dcim/interface-templates/", rows)
+    device = json.dumps({"device_type": type_, **hardware.place})
+    devices = [{**json.loads(device), "name": unique()} for _ in range(20)]
+    page = preview(browser, json.dumps(devices), "/dcim/devices/import/")
+    ((words, paths),) = affected(page)
+    assert words.startswith("1,200 Interfaces : ") and words.endswith("They are created.") and paths == []
+
+
+def test_the_outcome_of_a_preview_has_the_focus(browser: Browser, word: str) -> None:
+    """Not the first field below the rows, which would scroll to the end of many."""
+    page = preview(browser, f"name,slug\n{word},{word}\n")
+    assert "1 rows: 1 new" in page.html.select_one("[data-focus]").text
+    assert not page.html.select("form[data-form]") and browser.get(PAGE).html.select("form[data-form]")
 
 
 def test_hostile_cells_stay_text(browser: Browser, word: str) -> None:

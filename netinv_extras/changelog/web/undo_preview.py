@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
@@ -17,7 +17,7 @@ from netinv_core.models.base import table_of
 from netinv_core.write.dry_run import dry_run
 from netinv_extras.changelog.web.changes import CHANGE
 from netinv_undo.reverting import revert
-from netinv_web.forms.deletion import Affected, by_model
+from netinv_web.forms.deletion import Affected, by_action
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -98,9 +98,7 @@ def consequences_of(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: boo
     """
     with dry_run(uow) as preview:
         revert(uow, change_id, whole_request=whole_request)
-
-    def of(action: str) -> list[Any]:
-        return [change for change in preview.changes if change["action"] == action]
-
-    hidden = preview.counts.get("changes", 0) - len(preview.changes)
-    return UndoConsequences(by_model(uow, of(DELETE)), by_model(uow, of(CREATE)), by_model(uow, of(UPDATE)), hidden)
+    groups = {action: by_action(uow, preview, action) for action in (DELETE, CREATE, UPDATE)}
+    shown = sum(item.count for items in groups.values() for item in items)
+    hidden = preview.counts.get("changes", 0) - shown
+    return UndoConsequences(groups[DELETE], groups[CREATE], groups[UPDATE], hidden)
