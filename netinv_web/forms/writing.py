@@ -22,7 +22,7 @@ from netinv_core.read.names import represented_name
 from netinv_core.write import read_back, save, trees
 from netinv_web import notices
 from netinv_web.extensions import extensions_of, render_safely
-from netinv_web.following import list_or_form, page_of_object
+from netinv_web.following import list_or_form, page_of_object, tab_of_parent
 from netinv_web.forms import form as forms
 from netinv_web.forms import merging, several
 from netinv_web.forms.cloning import identifying
@@ -144,8 +144,11 @@ def _create_several(
             error: RequestError | None = raised
         else:
             text = f"{len(created):,} {endpoint.plural} were created."
-            notice = notices.Notice(text, undo=str(request.uow.request_id))
-            return notices.add(request, see_other(list_or_form(request.uow, endpoint)), notice)
+            tab = tab_of_parent(request.uow, endpoint, created)
+            notice = notices.Notice(
+                text, undo=str(request.uow.request_id), link=tab, link_text="Show them" if tab else ""
+            )
+            return notices.add(request, see_other(tab or list_or_form(request.uow, endpoint)), notice)
     else:
         error = several.refusal(request.uow, endpoint, bodies)
     shown = several.preview(request.uow, endpoint, submission, bodies, names, error)

@@ -14,6 +14,7 @@ from netinv_testing import Api
 from netinv_web.forms import patterns
 from netinv_web.forms.patterns import MAX_TEXTS, expand
 from netinv_web.testing import Browser
+from tests.support.typed_devices import Hardware
 
 pytestmark = pytest.mark.any_database
 Make = Callable[..., Any]
@@ -68,6 +69,12 @@ def test_any_text_stands_for_at_most_a_thousand(text: str) -> None:
 
 
 @pytest.fixture
+def hardware(api: Api, unique: Any) -> Hardware:
+    """Device types and devices."""
+    return Hardware(api, unique)
+
+
+@pytest.fixture
 def device_type(make: Make, api: Api, unique: Any) -> Any:
     """A device type."""
     manufacturer = make("/api/dcim/manufacturers/")
@@ -86,6 +93,45 @@ def test_a_form_with_a_pattern_creates_several_after_a_preview(browser: Browser,
     created = api.get("/api/dcim/interface-templates/", query)["results"]
     assert [(item["name"], item["label"]) for item in created][:2] == [("eth0", "Port 1"), ("eth1", "Port 2")]
     assert len(created) == 48
+
+
+PORTS = {
+    "interfaces": {"type": "1000base-t", "status": "active"},
+    "console-ports": {},
+    "console-server-ports": {},
+    "power-ports": {},
+    "power-outlets": {},
+    "rear-ports": {"type": "lc", "positions": 1},
+    "front-ports": {"type": "lc"},
+    "device-bays": {},
+    "inventory-items": {},
+}
+OF_PARENTS = [*PORTS, *(f"{kind.removesuffix('s')}-templates" for kind in PORTS if kind != "inventory-items")]
+
+
+@pytest.mark.parametrize("kind", OF_PARENTS)
+def test_several_ports_lead_back_to_the_tab_they_were_added_on(
+    browser: Browser, api: Api, hardware: Hardware, kind: str
+) -> None:
+    parent, of = hardware.type(), "device_type"
+    if kind in PORTS:
+        (parent,), of = hardware.devices(parent, 1), "device"
+    body = {of: parent, **PORTS[kind if kind in PORTS else f"{kind.removesuffix('-templates')}s"]}
+    body = {name: value for name, value in body.items() if not (name == "status" and of == "device_type")}
+    if kind.startswith("front"):
+        rear = {**body, "name": "r1", "positions": 12}
+        body["rear_port"] = api.post(f"/api/dcim/{kind.replace('front', 'rear')}/", rear)["id"]
+    tab = f"/dcim/{of.replace('_', '-')}s/{parent}/{kind}/"
+    form = browser.get(f"/dcim/{kind}/add/", {of: parent}).form()
+    form["name"] = "p-[0-3]"
+    for name in set(body) & {"type", "status", "positions", "rear_port"}:
+        form[name].force_value(str(body[name]))
+    if kind.startswith("front"):
+        form[next(name for name in form.fields if name and "position" in name)] = "1"
+    page = form.submit(status=200).form().submit("_several", status=303)
+    assert page.headers["Location"].endswith(tab)
+    shown = page.follow()
+    assert "4 " in shown.words and shown.html.select_one(f"[data-notice] a[href='{tab}']")
 
 
 def test_the_preview_shows_the_errors_of_each_object(browser: Browser, api: Api, device_type: Any) -> None:
