@@ -148,6 +148,23 @@ def test_through_a_panel_one_goes_on_at_its_other_side(browser: Browser, plant: 
     assert chosen(page, "a") == other.fronts[0].id
 
 
+@pytest.mark.parametrize(("near", "far"), [("dcim.interface", 0), ("dcim.consoleserverport", 1)])
+def test_behind_panels_a_port_is_offered_that_the_other_end_of_the_path_can_be_connected_to(
+    browser: Browser, plant: Plant, near: str, far: int
+) -> None:
+    """A switch has its console port before its interfaces; a console server leads to the former."""
+    begin, panels = plant.end(near), [plant.panel(), plant.panel()]
+    plant.cables((begin, panels[0].fronts[0]), (panels[0].rear, panels[1].rear))
+    switch = plant.device()
+    console = plant.end("dcim.consoleport", switch)
+    ports = [plant.end(device=switch), console]
+    page = browser.get(PATH, {"a": text(panels[1].fronts[0]), "b_of": switch})
+    assert chosen(page, "b") == ports[far].id
+    assert set(offered(page, "b").values()) == {"free"}
+    page.form().submit(status=303)
+    assert plant.leads_to(begin) == (ports[far], True)
+
+
 def test_adding_a_cable_is_this_page_with_both_sides_empty(browser: Browser, plant: Plant) -> None:
     assert "/dcim/cables/add/" in browser.get("/dcim/cables/").links()
     page = browser.get("/dcim/cables/add/")

@@ -7,7 +7,7 @@ may not view are left out. The number of statements depends neither on the numbe
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -21,7 +21,7 @@ from netinv_core.presentation import within
 from netinv_core.read.names import names_in_context
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.slugs import natural_key
-from netinv_dcim.cabling.fitting import MisfitKind, misfit, model_of
+from netinv_dcim.cabling.fitting import MisfitKind, are_compatible, misfit, model_of
 from netinv_dcim.cabling.paths import End, ends_of
 from netinv_dcim.components.base import component_display_name
 from netinv_dcim.components.pass_through import REAR
@@ -256,20 +256,28 @@ def _with_article(noun: str) -> str:
 
 
 def first_free(
-    registry: Registry, groups: Sequence[PortGroup], begun: ConnectablePort | None, after: str = ""
+    registry: Registry,
+    groups: Sequence[PortGroup],
+    begun: ConnectablePort | None,
+    after: str = "",
+    kinds: Collection[str] = (),
 ) -> ConnectablePort | None:
     """The port to offer: the first that fits, behind the port with the address ``after`` within its group.
 
-    Trunks lead from rear port to rear port, so from a rear port these come first, from others last.
+    Trunks lead from rear port to rear port, so from a rear port these come first, from others last. Then come ports
+    of the kinds that the paths through the begun one have at their far ends, and those that these can be connected to.
     """
     own = begun.end.label if begun is not None else ""
-    if after:
-        ordered = sorted(groups, key=lambda group: all(port.address != after for port in group.ports))
-    elif own == REAR:
-        ordered = sorted(groups, key=lambda group: group.label != REAR)
-    else:
-        ordered = sorted(groups, key=lambda group: group.label == REAR)
-    for group in ordered:
+
+    def order(group: PortGroup) -> tuple[bool, bool, bool, bool]:
+        return (
+            bool(after) and all(port.address != after for port in group.ports),
+            (group.label == REAR) is not (own == REAR),
+            group.label not in kinds or not are_compatible(registry, group.label, group.label),
+            not any(are_compatible(registry, group.label, kind) for kind in kinds),
+        )
+
+    for group in sorted(groups, key=order):
         places = [place for place, port in enumerate(group.ports) if port.address == after]
         ports = group.ports[places[0] + 1 :] if places else group.ports
         for port in ports:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from netinv_core.errors import Invalid
 from netinv_core.labels import title_of
-from netinv_dcim.cabling.paths import End, ends_of
+from netinv_dcim.cabling.fitting import model_of
+from netinv_dcim.cabling.models import PathEnd
+from netinv_dcim.cabling.paths import CableNetwork, End, ends_of
 from netinv_dcim.web.connect import hosts, ports
 from netinv_dcim.web.connect.ports import ConnectablePort, PortGroup, PortHost
 from netinv_web.forms import pickers
@@ -113,12 +115,21 @@ def _choose(uow: UnitOfWork, sides: Mapping[str, ConnectSide], members: Members)
     if a.chosen is None and not a.errors:
         a.chosen = ports.first_free(registry, a.groups, None, last_of(members, "a_after"))
     if b.chosen is None and not b.errors:
-        b.chosen = ports.first_free(registry, b.groups, a.chosen, last_of(members, "b_after"))
+        b.chosen = ports.first_free(
+            registry, b.groups, a.chosen, last_of(members, "b_after"), _far_kinds(uow, a.chosen)
+        )
     for side, begun_port in ((a, None), (b, a.chosen)):
         side.reasons = {
             port.end: ports.reason(registry, port, begun_port) for group in side.groups for port in group.ports
         }
         side.fitting = frozenset(group.label for group in side.groups if side.free(group))
+
+
+def _far_kinds(uow: UnitOfWork, port: ConnectablePort | None) -> set[str]:
+    """The kinds of the ends at which the paths through a port of a panel begin, as far as they are connected."""
+    if port is None or issubclass(model_of(uow.registry, port.end.label), PathEnd):
+        return set()
+    return {end.label for end in CableNetwork(uow).origins_through(port.end)}
 
 
 def host_end(uow: UnitOfWork, side: ConnectSide, members: Members, owner: End | None) -> End | None:
