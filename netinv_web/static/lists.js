@@ -39,9 +39,10 @@ function replace(fresh, hash) {
   if (count) count.textContent = fresh.dataset.count;
   if (hash) fresh.querySelector(hash)?.closest("details")?.setAttribute("open", "");
   const form = fresh.querySelector(".dropdown[open] .filter-form select");
+  const summary = fresh.querySelector("[data-focus]"), told = old.querySelector("[data-focus]")?.textContent;
   const name = (item) => item.getAttribute("aria-label") ?? item.textContent;
   const same = active && [...fresh.querySelectorAll(active.tagName)].find((item) => name(item) === name(active));
-  (form ?? same ?? (active && fresh.querySelector(".table-scroll")))?.focus();
+  (form ?? (summary?.textContent === told ? null : summary) ?? same ?? (active && fresh.querySelector(".table-scroll")))?.focus();
   loadFacets();
   whenIdle(showLaterRows);
 }

@@ -147,6 +147,9 @@ def test_a_pattern_with_too_few_labels_is_refused_at_its_field(browser: Browser,
     assert "has to rise" in page.html.select_one("#error-label").text
     page = browser.get(PATH, [*query, *bench.pairs((2, 2)), ("label", "x-[1-2]")])
     assert page.html.select_one("#error-label").text == "The pattern stands for 2 labels, the plan has 3 cables."
+    summary = page.html.select_one("#error-summary[data-focus] li")
+    assert summary.a["href"] == "#field-label" and page.html.select("#field-label")
+    assert summary.text == "Label: The pattern stands for 2 labels, the plan has 3 cables."
     assert browser.post(PATH, [*query, ("label", "x-[2-1]")], status=422).form(PATH)["label"].value == "x-[2-1]"
 
 

@@ -247,6 +247,8 @@ def _show(
         "form": form,
         "label": _last(plain, LABEL),
         "label_error": error,
+        "faulty_label": [Control(LABEL, "Label", "text", errors=[error])] if error and pairs else [],
+        "refusals": _refusals(pairs, error),
         "adding": adding,
         "may_add": may(uow, endpoint, "add"),
         "may_delete": may(uow, endpoint, "delete"),
@@ -260,6 +262,15 @@ def _show(
     }
     refused = refused or any(item.error and not item.matches for item in adding.values())
     return answer(request, "workbench", "workbench.js", values, refused=refused)
+
+
+def _refusals(pairs: Sequence[Pair], error: str) -> list[str]:
+    """The sentences about what is refused, but for the fields: an error where there are no pairs, and that of pairs."""
+    count = sum(bool(pair.errors) for pair in pairs)
+    if not pairs:
+        return [error] if error else []
+    verb = "is" if count == 1 else "are"
+    return [f"{count} of the planned cables {verb} refused, with the reason below."] if count else []
 
 
 def _both(pair: Pair) -> tuple[tuple[ConnectablePort, ConnectablePort], tuple[ConnectablePort, ConnectablePort]]:
