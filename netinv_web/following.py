@@ -40,7 +40,7 @@ def tab_of_parent(uow: UnitOfWork, endpoint: Endpoint, created: Sequence[Mapping
     there is none that the user may view.
     """
     field = endpoint.fields.get(endpoint.parent or "")
-    if not isinstance(field, Reference) or not may(uow, endpoint, "view"):
+    if not isinstance(field, Reference) or field.target is None or not may(uow, endpoint, "view"):
         return ""
     keys = {(item[field.name] or {}).get("id") for item in created}
     names = [name for name, incoming in child_tabs(field.target) if incoming.attribute == field.attribute]

@@ -52,7 +52,7 @@ def _update(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
     except RequestError as error:
         _refused(uow, endpoint, items, error, progress)
         return ""
-    return f"{len(items):,} {plural_of(endpoint)} were changed."
+    return f"{len(items):,} {endpoint.plural} were changed."
 
 
 def _delete(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
@@ -63,7 +63,7 @@ def _delete(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
     except RequestError as error:
         progress.fail(readable(error.body))
         return ""
-    return f"{len(items):,} {plural_of(endpoint)} were deleted."
+    return f"{len(items):,} {endpoint.plural} were deleted."
 
 
 def _refused(

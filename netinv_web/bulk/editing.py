@@ -12,7 +12,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Conflict, Invalid, RequestError
-from netinv_core.labels import plural_of, title_of
+from netinv_core.labels import title_of
 from netinv_core.write import delete, save
 from netinv_core.write.dry_run import dry_run
 from netinv_web import notices
@@ -96,7 +96,7 @@ def applied(
 ) -> Response:
     """Leads back to the list, with a notice that can undo everything."""
     count = len(selection.keys) if count is None else count
-    title = f"{count:,} {plural_of(endpoint)} were" if count > 1 else f"{title_of(endpoint)} was"
+    title = f"{count:,} {endpoint.plural} were" if count > 1 else f"{title_of(endpoint)} was"
     notice = notices.Notice(f"{title} {verb}.", undo=str(request.uow.request_id))
     return notices.add(request, see_other(selection.list_url), notice)
 

@@ -51,12 +51,13 @@ class ShownDifference:
 
 @dataclasses.dataclass(frozen=True)
 class PreviewedObject:
-    """An object in a preview, with its changes or its errors."""
+    """An object in a preview, with its changes, its errors, and links to what stands against it: words, name, path."""
 
     name: str
     path: str
     differences: Sequence[ShownDifference] = ()
     errors: Sequence[str] = ()
+    against: Sequence[tuple[str, str, str]] = ()
 
 
 @dataclasses.dataclass

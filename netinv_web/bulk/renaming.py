@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
@@ -10,9 +13,12 @@ from pyramid.response import Response
 from netinv_core import patterns
 from netinv_core.errors import NotFound
 from netinv_core.fields import Choice, Value
+from netinv_core.labels import label_of
+from netinv_core.read import listing
 from netinv_core.sql.plans import plan_of
 from netinv_web.bulk.editing import INVALID, carried_out, named_objects, nothing, show_changes
-from netinv_web.bulk.preview import preview_updates
+from netinv_web.bulk.name_collisions import holders_of
+from netinv_web.bulk.preview import MAX_LINES, MAX_PREVIEWED, BulkPreview, ShownDifference, preview_updates
 from netinv_web.bulk.selection import APPLY, PREVIEW, Members, Selection, members_of, selected, step_of
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import last_text
@@ -59,6 +65,7 @@ def rename(request: Request) -> Response:
     if (done := carried_out(request, endpoint, selection, step, bodies, "renamed", len(bodies))) is not None:
         return done
     preview = preview_updates(uow, endpoint, bodies)
+    _explain(uow, endpoint, preview, {key: body[NAME] for key, body in bodies.items()})
     preview.unchanged += len(selection.keys) - len(bodies)
     return show_changes(request, endpoint, selection, preview, members, "Rename")
 
@@ -96,6 +103,24 @@ def _bodies(uow: UnitOfWork, endpoint: Endpoint, selection: Selection, members: 
         renamed = [name.replace(find, replacement) for name in names.values()]
     pairs = zip(names.items(), renamed, strict=True)
     return {key: {NAME: new} for (key, name), new in pairs if new != name}
+
+
+def _explain(uow: UnitOfWork, endpoint: Endpoint, preview: BulkPreview, new_names: Mapping[Any, str]) -> None:
+    """Adds the new names of refused objects to their lines, which are the first, and what has these names."""
+    refused = list(preview.refused)[:MAX_LINES]
+    holders = holders_of(uow, endpoint, refused, dict(itertools.islice(new_names.items(), MAX_PREVIEWED)))
+    stored = listing.rows(uow, endpoint, refused, "change") if refused else {}
+    label = label_of(endpoint.fields[NAME])
+    for place, key in enumerate(refused):
+        before = str(stored[key][NAME]) if key in stored else ""
+        preview.lines[place] = dataclasses.replace(
+            preview.lines[place],
+            differences=[ShownDifference(label, before, new_names[key])],
+            against=[
+                ("Would get the same name:" if item.renamed else "Has this name:", item.name, item.path)
+                for item in holders.get(key, ())
+            ],
+        )
 
 
 def _show_form(

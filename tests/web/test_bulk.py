@@ -10,6 +10,7 @@ import pytest
 from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser, BrowserPage
+from tests.support.typed_devices import Hardware
 
 pytestmark = pytest.mark.any_database  # forms over the write path
 
@@ -62,7 +63,7 @@ def test_a_value_is_previewed_then_set_for_all_selected_objects(browser: Browser
     assert stored(api, tenants, "description") == ["", "", ""]
     answer = preview.form().submit("_step")
     assert answer.headers["Location"] == "/tenancy/tenants/"
-    assert "3 Tenants were changed." in answer.follow().words
+    assert "3 tenants were changed." in answer.follow().words
     assert stored(api, tenants, "description") == ["one purpose"] * 3
     changes = [api.get(CHANGES, {"changed_object_id": item["id"]})["results"][0] for item in tenants]
     assert len({change["request_id"] for change in changes}) == 1
@@ -172,7 +173,7 @@ def test_names_are_replaced_after_a_preview_of_each(browser: Browser, api: Api, 
     form["find"], form["replace"] = f"{word} ", f"{word}-customer-"
     preview = form.submit("_step", status=200)
     assert f"Name {word} 1 → {word}-customer-1" in differences(preview)
-    assert "3 Tenants were renamed." in preview.form().submit("_step").follow().words
+    assert "3 tenants were renamed." in preview.form().submit("_step").follow().words
     assert stored(api, tenants, "name") == [f"{word}-customer-{number}" for number in range(3)]
 
 
@@ -214,6 +215,35 @@ def test_names_that_become_equal_are_errors_at_their_rows(browser: Browser, api:
     page = browser.post("/tenancy/tenants/rename/", values, status=422)
     assert len(page.html.select("tr.faulty")) >= 2
     assert stored(api, tenants, "name") == [item["name"] for item in tenants]
+
+
+def test_a_refused_name_is_shown_with_what_has_it(
+    browser: Browser, api: Api, tenants: list[Any], unique: Unique
+) -> None:
+    """One that is there already, and others of the selection that would get the same; not that of another device."""
+    taken = f"{unique()} taken"
+    other = api.post(TENANTS, [{"name": taken, "slug": unique()}])[0]
+    page = browser.post(
+        "/tenancy/tenants/rename/",
+        [*rows(tenants), ("find", r"^.*$"), ("replace", taken), ("pattern", "true"), ("_step", "preview")],
+        status=422,
+    )
+    refused = page.html.select("tr.faulty")
+    assert differences(page)[0] == f"Name {tenants[0]['name']} → {taken}"
+    assert f"Has this name: {taken}" in " ".join(refused[0].text.split())
+    assert {str(link["href"]) for line in refused for link in line.select("p a")} >= {
+        f"/tenancy/tenants/{other['id']}/"
+    }
+    hardware = Hardware(api, unique)
+    one, two = hardware.devices(hardware.type(), 2)
+    for device in (one, two):
+        hardware.add("", {"device": device, "status": "active"}, "x", "y")
+    ports = [hardware.components("interfaces", one)[name] for name in "xy"]
+    page = browser.post(
+        "/dcim/interfaces/rename/", [*rows(ports), ("find", "x"), ("replace", "y"), ("_step", "preview")], status=422
+    )
+    (line,) = page.html.select("tr.faulty")
+    assert [str(link["href"]) for link in line.select("p a")] == [f"/dcim/interfaces/{ports[1]['id']}/"]
 
 
 def test_every_error_is_shown_though_an_answer_of_the_api_lists_a_part_of_them(

@@ -51,14 +51,14 @@ def test_an_edit_is_applied_by_the_worker(service: Service, browser: Browser, ap
     run = edited(browser, tenants, "one purpose")
     assert "Pending" in run.words and descriptions(api, tenants) == {""}
     work(service)
-    assert "3 Tenants were changed." in browser.get(run.request.path).words
+    assert "3 tenants were changed." in browser.get(run.request.path).words
     assert descriptions(api, tenants) == {"one purpose"}
 
 
 def test_a_deletion_is_applied_by_the_worker(service: Service, browser: Browser, api: Api, tenants: list[Any]) -> None:
     run = selected(browser, DELETE, tenants).form().submit("_step").follow()
     work(service)
-    assert "3 Tenants were deleted." in browser.get(run.request.path).words
+    assert "3 tenants were deleted." in browser.get(run.request.path).words
     assert api.get(TENANTS, {"id": [item["id"] for item in tenants]})["count"] == 0
 
 
@@ -68,7 +68,7 @@ def test_new_names_are_given_by_the_worker(service: Service, browser: Browser, a
     answer = form.submit("_step", status=200).form().submit("_step")
     assert answer.headers["Location"].startswith("/tenancy/tenants/bulk/")
     work(service)
-    assert "3 Tenants were changed." in answer.follow().words
+    assert "3 tenants were changed." in answer.follow().words
     assert all(api.get(item["url"])["name"].startswith("renamed-t") for item in tenants)
 
 

@@ -85,7 +85,7 @@ def test_cells_are_changed_after_a_preview_in_one_request(browser: Browser, api:
     assert "Facility – → F0" in preview.words and "ASN – → 65001" in preview.words
     assert stored(api, sites, "facility") == ["", "", ""]
     answer = preview.form().submit("_step")
-    assert "_columns=" in answer.headers["Location"] and "2 Sites were changed." in answer.follow().words
+    assert "_columns=" in answer.headers["Location"] and "2 sites were changed." in answer.follow().words
     assert stored(api, sites, "facility") == ["F0", "", ""]
     assert stored(api, sites, "asn") == [None, 65001, None]
     assert stored(api, sites, "region")[1]["id"] == region["id"]
