@@ -25,7 +25,7 @@ from netinv_core.write.dry_run import dry_run
 from netinv_dcim.choices import FACES
 from netinv_dcim.components.power_ports import PowerPort
 from netinv_dcim.device_types import DeviceType
-from netinv_dcim.devices import Device
+from netinv_dcim.devices import OCCUPIED, Device
 from netinv_dcim.rack_position import CHILD
 from netinv_dcim.rack_views.drawing_data import visible
 from netinv_dcim.racks import Rack
@@ -190,17 +190,25 @@ class RackPlan:
         return bodies
 
     def lines(self) -> list[PlannedMove]:
-        """The moves as the page lists them."""
-        return [
+        """The moves as the page lists them, refused ones first."""
+        lines = [
             PlannedMove(
                 str(self.devices[move.device]["display"]),
                 _place_text(self.devices[move.device]),
                 _text(self.racks[move.rack]["display"], move.unit, move.face),
                 str(move.device),
-                messages_of(self.errors[move.device]) if move.device in self.errors else [],
+                _reasons(self.errors[move.device]) if move.device in self.errors else [],
             )
             for move in self.moves
         ]
+        return sorted(lines, key=lambda line: not line.errors)
+
+
+def _reasons(error: Any) -> list[str]:
+    """The messages of a refused move, without the sentence about the unique set, which says that the place is taken
+    once more.
+    """
+    return [text.removesuffix(f" {OCCUPIED.partition('. ')[2]}") for text in messages_of(error)]
 
 
 def _place_text(device: Mapping[str, Any]) -> str:

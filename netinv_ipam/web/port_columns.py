@@ -42,10 +42,13 @@ def columns_of(endpoint: Endpoint) -> list[ListColumn]:
     """The columns of a resource whose objects have addresses."""
     if endpoint.label not in ASSIGNABLE:
         return []
-    return [
-        ListColumn("addresses", "Addresses", addresses, (ADDRESS, "view"), wraps=True),
+    of_fields = [
         ListColumn(UNTAGGED, "Untagged", untagged, (VLAN_LABEL, "view")),
         ListColumn(TAGGED, "Tagged", tagged, (VLAN_LABEL, "view"), wraps=True),
+    ]
+    return [  # other resources of the model, such as interface connections, lack the fields
+        ListColumn("addresses", "Addresses", addresses, (ADDRESS, "view"), wraps=True),
+        *(column for column in of_fields if column.name in endpoint.fields),
     ]
 
 

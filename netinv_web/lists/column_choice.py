@@ -49,13 +49,15 @@ def chosen_columns(request: Request, endpoint: Endpoint) -> Sequence[str]:
 def offered_columns(
     request: Request, endpoint: Endpoint, query: ListQuery, chosen: Sequence[Column]
 ) -> list[OfferedColumn]:
-    """The columns of the menu: the chosen ones in their order, then the others by label."""
+    """The columns of the menu: the chosen ones in their order, then the others by label, without the name, which the
+    first column of each list shows.
+    """
     names = [column.name for column in chosen]
     offered = [
         OfferedColumn(column.name, column.label, True, _moved(query, names, place) if place else "")
         for place, column in enumerate(chosen)
     ]
-    others = [column for name, column in all_columns(request.uow, endpoint).items() if name not in names]
+    others = [column for name, column in all_columns(request.uow, endpoint).items() if name not in {*names, "name"}]
     others.sort(key=lambda column: column.label.lower())
     return [*offered, *(OfferedColumn(column.name, column.label, False) for column in others)]
 

@@ -116,6 +116,16 @@ function count() {
   if (all) [all.checked, all.indeterminate] = [chosen > 0 && chosen === boxes.length, chosen > 0 && chosen < boxes.length];
 }
 
+// Shift and a click choose all rows from that of the last click.
+let last;
+document.addEventListener("click", ({ target, shiftKey }) => {
+  if (!target.matches('#list input[name="pk"]')) return;
+  const boxes = [...document.querySelectorAll('#list input[name="pk"]')], [from, to] = [boxes.indexOf(last), boxes.indexOf(target)].sort((a, b) => a - b);
+  if (shiftKey && from >= 0) for (const box of boxes.slice(from, to + 1)) box.checked = target.checked;
+  last = target;
+  count();
+});
+
 document.addEventListener("change", ({ target }) => {
   if (target.matches("[data-select-all]")) {
     for (const box of document.querySelectorAll('input[name="pk"]')) box.checked = target.checked;

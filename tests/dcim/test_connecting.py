@@ -165,6 +165,16 @@ def test_behind_panels_a_port_is_offered_that_the_other_end_of_the_path_can_be_c
     assert plant.leads_to(begin) == (ports[far], True)
 
 
+def test_connections_have_no_cells_of_fields_that_they_lack(browser: Browser, plant: Plant) -> None:
+    near, far = plant.end(), plant.end()
+    plant.cable(near, far)
+    page = browser.get("/dcim/interface-connections/")
+    assert page.html.select("tbody tr") and not page.html.select("table .failure") and "failed" not in page.words
+    assert not page.html.select("#columns input[value=tagged_vlans]")
+    names = {item["value"] for item in browser.get("/dcim/interfaces/").html.select("#columns input[name=_columns]")}
+    assert "tagged_vlans" in names and "name" not in names  # the name is the first column already
+
+
 def test_adding_a_cable_is_this_page_with_both_sides_empty(browser: Browser, plant: Plant) -> None:
     assert "/dcim/cables/add/" in browser.get("/dcim/cables/").links()
     page = browser.get("/dcim/cables/add/")

@@ -83,6 +83,15 @@ def test_a_refused_move_says_why_and_the_others_are_shown(browser: Browser, api:
     assert placed(api, three) == (rack["id"], 3, "front")
 
 
+def test_refused_moves_come_first_and_say_once_that_the_place_is_taken(browser: Browser, room: Room) -> None:
+    rack = room.rack(10)
+    one, _, three = room.device(rack, 1), room.device(rack, 2), room.device(rack, 3)
+    page = browser.get(f"{room.path}{move(three, rack, 9)}{move(one, rack, 2)}")
+    first = page.html.select_one(".plan ol > li")
+    assert "invalid" in first["class"] and one["name"] in first.text
+    assert first.text.count("occupied") == 1 and "unique set" not in first.text
+
+
 def test_a_device_is_taken_out_and_waits_beside_the_racks(browser: Browser, api: Api, room: Room) -> None:
     rack = room.rack()
     device, waiting = room.device(rack, 1), room.device(rack, None)
