@@ -43,12 +43,16 @@ DERIVED = "It follows from another change, which is to be undone instead."
 class Restoration:
     """Values to write for a net change, by member, and the reasons why others are not restored.
 
-    The values of an object to be deleted are empty.
+    The values of an object to be deleted are empty. A led object is one that the user may not change: its values come
+    by the undo of the change of another one that takes it along, or the undo is ``denied``, or refused without that
+    where the user may not view the object.
     """
 
     change: NetChange
     values: Mapping[str, Any]
     not_restored: Mapping[str, str]
+    is_led: bool = False
+    denied: Denied | None = None
 
 
 def by_endpoint(changes: Iterable[NetChange]) -> dict[Endpoint, list[NetChange]]:
@@ -83,6 +87,7 @@ class _Examination:
     def __init__(self, uow: UnitOfWork, changes: Sequence[NetChange]) -> None:
         self.refusals = Refusals()
         self._current: dict[tuple[str, uuid.UUID], Mapping[str, Any]] = {}
+        self._led: dict[tuple[str, uuid.UUID], Denied | None] = {}
         trees.lock_whole(uow, {change.endpoint for change in changes})
         for action in (CREATE, UPDATE, DELETE):
             for endpoint, group in by_endpoint(c for c in changes if c.action == action).items():
@@ -97,20 +102,35 @@ class _Examination:
         :raises Denied: without permission for one that the user may view
         """
         permission = OPPOSITE[action]
-        permissions.check(uow, endpoint, permission)
-        table = endpoint.table
-        clause = in_parameter(uow.registry.dialect, table.c.id)
-        if action == DELETE:
-            existing = uow.execute(sa.select(table.c.id).where(clause), {"keys": keys}).scalars()
+        if action == UPDATE:
+            keys = self._led_and_own(uow, endpoint, keys)
+        elif action == DELETE:
+            permissions.check(uow, endpoint, permission)
+            column = endpoint.table.c.id
+            statement = sa.select(column).where(in_parameter(uow.registry.dialect, column))
+            existing = uow.execute(statement, {"keys": keys}).scalars()
             self._current |= {(endpoint.label, key): {} for key in existing}
             return
-        rows = listing.rows_for_change(uow, endpoint, keys, permission)
-        if missing := [key for key in keys if key not in rows]:
-            visible = sa.select(table.c.id).where(clause, *permissions.visible(uow, endpoint, table))
-            if uow.execute(visible, {"keys": missing}).first() is not None:
+        else:
+            rows = listing.rows_for_change(uow, endpoint, keys, permission)
+            if _visible(uow, endpoint, [key for key in keys if key not in rows]):
                 raise Denied()
-        representations = plan_of(endpoint).fetch(uow, list(rows))
+            keys = list(rows)
+        representations = plan_of(endpoint).fetch(uow, keys)
         self._current |= {(endpoint.label, key): as_stored(item) for key, item in representations}
+
+    def _led_and_own(self, uow: UnitOfWork, endpoint: Endpoint, keys: list[uuid.UUID]) -> list[uuid.UUID]:
+        """Locks the objects that the user may change; of the others, remembers what is to be said of each."""
+        denied: Denied | None = None
+        try:
+            rows = listing.rows_for_change(uow, endpoint, keys, OPPOSITE[UPDATE])
+        except Denied as error:
+            rows, denied = {}, error
+        led = [key for key in keys if key not in rows]
+        visible = _visible(uow, endpoint, led) if denied is None else ()
+        for key in led:
+            self._led[endpoint.label, key] = denied or (Denied() if key in visible else None)
+        return keys
 
     def examine(self, change: NetChange) -> Restoration:
         """Returns what is to be written to undo a change; adds the reasons against it to the refusals."""
@@ -165,10 +185,14 @@ class _Examination:
         self._refuse_other_values(change, values, current)
         if not writable:
             not_restored = dict.fromkeys((name for name in names if is_own(endpoint, name)), DERIVED)
-        return Restoration(change, values, not_restored)
+        identity = (endpoint.label, change.key)
+        return Restoration(change, values, not_restored, identity in self._led, self._led.get(identity))
 
     def _refuse_other_values(self, change: NetChange, names: Collection[str], current: Mapping[str, Any]) -> None:
-        """Adds a reason for each member whose value is no longer the one that the change gave it."""
+        """Adds a reason for each member whose value is no longer the one that the change gave it.
+
+        :raises Denied: for a led object
+        """
         endpoint, after, now = (
             change.endpoint,
             members(change.endpoint, change.after),
@@ -178,8 +202,29 @@ class _Examination:
             is_shown = name in now and obstacle(endpoint, name, after.get(name)) != NOT_KEPT
             if not is_shown or is_equal(endpoint, name, after.get(name), now.get(name)):
                 continue
+            if (endpoint.label, change.key) in self._led:
+                refuse_led(self.refusals, change, self._led[endpoint.label, change.key])
+                return
             self.refusals.add(change, name, OTHER_VALUE, self._later.of_field(endpoint, change.key, name))
 
     @staticmethod
     def _writable(endpoint: Endpoint, names: Iterable[str]) -> list[str]:
         return [name for name in names if name.partition(".")[0] in endpoint.writable]
+
+
+def refuse_led(refusals: Refusals, change: NetChange, denied: Denied | None) -> None:
+    """Adds the reason against the undo of a led object that is not taken back as it was; says no more of it.
+
+    :raises Denied: unless the user may change other objects of the kind, and may not view this one
+    """
+    if denied is not None:
+        raise denied
+    refusals.add(change, WHOLE, GONE)
+
+
+def _visible(uow: UnitOfWork, endpoint: Endpoint, keys: list[uuid.UUID]) -> set[uuid.UUID]:
+    """Returns those of the ids whose objects exist and may be viewed by the user."""
+    column = endpoint.table.c.id
+    conditions = permissions.visible(uow, endpoint, endpoint.table)
+    statement = sa.select(column).where(in_parameter(uow.registry.dialect, column), *conditions)
+    return set(uow.execute(statement, {"keys": keys}).scalars()) if keys else set()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def made_after(changes: Sequence[NetChange], deletions: Sequence[NetChange]) -> list[NetChange]:
     """The created objects that were made after the first of the deletions."""
-    first = min((_moment(change.records[-1]) for change in deletions), default=None)
-    return [change for change in changes if first is not None and _moment(change.records[0]) > first]
+    first = min((moment(change.records[-1]) for change in deletions), default=None)
+    return [change for change in changes if first is not None and moment(change.records[0]) > first]
 
 
 def divided(updates: Sequence[NetChange], deletions: Sequence[NetChange]) -> tuple[list[NetChange], list[NetChange]]:
@@ -33,18 +33,19 @@ def divided(updates: Sequence[NetChange], deletions: Sequence[NetChange]) -> tup
     values may be exchanged among them.
     """
     deleted = {change.identity for change in deletions}
-    last = max((_moment(change.records[-1]) for change in deletions), default=None)
+    last = max((moment(change.records[-1]) for change in deletions), default=None)
     before: list[NetChange] = []
     after: list[NetChange] = []
     for group in by_endpoint(updates).values():
         targets = {link.target for change in group for link in links_of(change.endpoint, change.before or {})}
-        is_later = last is not None and all(_moment(change.records[0]) > last for change in group)
+        is_later = last is not None and all(moment(change.records[0]) > last for change in group)
         is_later = is_later and targets.isdisjoint(deleted)
         (before if is_later else after).extend(group)
     return before, after
 
 
-def _moment(record: Any) -> tuple[Any, int]:
+def moment(record: Any) -> tuple[Any, int]:
+    """The place of a change record in time."""
     return record.time, record.position
 
 

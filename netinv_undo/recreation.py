@@ -158,7 +158,7 @@ def update(
     """
     bodies = [{**body_of(endpoint, values), "id": str(key)} for key, values in values_by_id.items()]
     try:
-        save.update(uow, endpoint, bodies, partial=True)
+        save.update(uow, endpoint, bodies, partial=True, listed=bool(changes))
     except RequestError as error:
         if isinstance(error, Denied):
             raise

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from netinv_core.errors import Conflict, Invalid, RequestError, error_text
+from netinv_core.errors import Conflict, Denied, Invalid, RequestError, error_text
 from netinv_undo.later_changes import ChangeSummary
 from netinv_undo.net_changes import NetChange
 
@@ -71,7 +71,8 @@ _OBJECT = {
 class RevertRefused(Conflict):
     """409: later changes, or rules, stand against the undo of a change.
 
-    ``names`` are the names in context of the objects of the body; blank for reasons that name none.
+    ``reasons`` are those of its body by net change, ``names`` the names in context of the objects of the body; blank
+    for reasons that name none.
     """
 
     body_schema: ClassVar[Mapping[str, Any]] = {
@@ -82,6 +83,7 @@ class RevertRefused(Conflict):
 
     def __init__(self, reasons: Mapping[NetChange | None, Sequence[Reason]]) -> None:
         RequestError.__init__(self, {"detail": REFUSED, "objects": [_entry(*item) for item in reasons.items()]})
+        self.reasons = reasons
         self.names = [change.name_in_context if change is not None else "" for change in reasons]
 
 
@@ -110,4 +112,16 @@ def refusal_of(error: RequestError, changes: Sequence[NetChange]) -> RevertRefus
         for field, message in messages.items():
             is_whole = field in ("detail", "__all__") or not isinstance(error, Invalid)
             refusals.add(change, WHOLE if is_whole else field, error_text(message))
+    return RevertRefused(refusals._reasons)
+
+
+def combined(errors: Sequence[Denied | RevertRefused]) -> Denied | RevertRefused:
+    """Returns one error for those of several models: the first denial, or a refusal with all reasons."""
+    refusals = Refusals()
+    for error in errors:
+        if isinstance(error, Denied):
+            return error
+        for change, reasons in error.reasons.items():
+            for reason in reasons:
+                refusals.add(change, reason.field, reason.message)
     return RevertRefused(refusals._reasons)

@@ -24,8 +24,9 @@ from netinv_core.write.delete import children_first, delete
 from netinv_undo.net_changes import NetChange, identity_of, load
 from netinv_undo.obstacles import Restoration, by_endpoint, examine
 from netinv_undo.ordering import divided, held, made_after
-from netinv_undo.recreation import Recreation, restore_memberships, update
+from netinv_undo.recreation import Recreation, restore_memberships
 from netinv_undo.refusals import refusal_of
+from netinv_undo.updates import Updates
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -41,7 +42,8 @@ class RevertedObject:
     """An object that a revert wrote: the action, its name in the change log and that in context, its
     representation now, and the members that were not restored.
 
-    ``changes`` are the ids of the records that were undone, ``not_restored`` the reasons by member.
+    ``changes`` are the ids of the records that were undone, ``not_restored`` the reasons by member. There is no
+    representation of an object that is deleted, or that was taken along and that the user may not change.
     """
 
     endpoint: Endpoint
@@ -75,7 +77,7 @@ def revert(
     changes = load(uow, change_id, whole_request=whole_request)
     restorations = write(uow, changes, advance)
     uow.registry.hooks.netinv_reverted(uow=uow, changes=changes)
-    written = _representations(uow, [item.change for item in restorations])
+    written = _representations(uow, [item.change for item in restorations if not item.is_led])
     return [
         RevertedObject(
             item.change.endpoint,
@@ -112,6 +114,8 @@ class _Undo:
         self._most = len(restorations) if advance is None else MAX_PART
         self._done = 0
         self._created = self._with_action(CREATE)
+        is_current = not self._created and not self._with_action(DELETE)
+        self._updates = Updates(uow, restorations, self._advanced, is_current=is_current)
         self._tell()
 
     def _with_action(self, action: str) -> list[NetChange]:
@@ -133,19 +137,13 @@ class _Undo:
         early, late = divided(self._with_action(UPDATE), deleted)
         first = made_after(self._created, deleted)
         self._delete(first, [*early, *late])
-        self._undo_updates(early)
+        self._updates.write(early)
         self._delete(first, late)
         Recreation(self._uow, restorations, self._most, self._advanced).run()
-        self._undo_updates(late)
+        self._updates.write(late)
+        self._updates.settle()
         restore_memberships(self._uow, restorations)
         self._delete(self._created, [])
-
-    def _undo_updates(self, updates: Sequence[NetChange]) -> None:
-        """Writes the former values: the last changed model first."""
-        for endpoint, changes in by_endpoint(reversed(updates)).items():
-            values = {change.key: dict(self._restoration_of[change].values) for change in changes}
-            update(self._uow, endpoint, values, changes)
-            self._advanced(len(changes))
 
     def _delete(self, changes: Sequence[NetChange], updates: Sequence[NetChange]) -> None:
         """Deletes those created objects that are not held by updates that are still to be undone."""
