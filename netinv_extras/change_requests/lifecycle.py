@@ -132,12 +132,26 @@ def conflicts_of(uow: RequestUnitOfWork, proposed: Sequence[Proposal]) -> dict[s
             enter(uow, proposed)
     except RequestConflicts as error:
         objects = error.body["objects"]
-    created = {name_of(item) for item in proposed if item.action == CREATE and limit_of(uow, item.endpoint) is ALL}
-    shown = created | visible_changes(uow, [item for item in proposed if item.action != CREATE])
-    listed = [
-        item for item in objects if (item.get("changed_object_type"), str(item.get("changed_object_id"))) in shown
-    ]
-    return {"count": len(objects), "objects": listed}
+    return {"count": len(objects), "objects": _listed(uow, proposed, objects)}
+
+
+def _listed(
+    uow: UnitOfWork, proposed: Sequence[Proposal], objects: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Those of the conflicts that name an object which the user may view."""
+    created = {name_of(item) for item in proposed if item.action == CREATE}
+    keys: dict[Endpoint, list[uuid.UUID]] = {}
+    shown: set[tuple[str, str]] = set()
+    for item in objects:
+        endpoint, key = uow.registry.get(item.get("changed_object_type", "")), item.get("changed_object_id")
+        name = (item.get("changed_object_type", ""), str(key))
+        if endpoint is not None and key is not None and name not in created:
+            keys.setdefault(endpoint, []).append(uuid.UUID(str(key)))
+        elif endpoint is not None and limit_of(uow, endpoint) is ALL:
+            shown.add(name)
+    for endpoint, asked in keys.items():
+        shown |= {(endpoint.label, str(key)) for key in permissions.visible_ids(uow, endpoint, asked)}
+    return [item for item in objects if (item.get("changed_object_type"), str(item.get("changed_object_id"))) in shown]
 
 
 def merge(uow: UnitOfWork, key: uuid.UUID) -> None:
@@ -145,7 +159,7 @@ def merge(uow: UnitOfWork, key: uuid.UUID) -> None:
 
     :raises Conflict: for a change request that is not open, or empty
     :raises Denied: without permission for one of the objects
-    :raises RequestConflicts: with the reasons by object and field
+    :raises RequestConflicts: with the reasons by object and field; objects that the user may not view are counted
     """
     row = row_of(uow, key, "change")
     check_open(row)
@@ -153,13 +167,16 @@ def merge(uow: UnitOfWork, key: uuid.UUID) -> None:
     if not proposed:
         raise Conflict(EMPTY)
     review.check_mergeable(uow, row)
-    with uow.collecting() as change_set:
-        replay(uow, proposed)
-    changes = change_set.pending
-    _check_same(proposed, changes)
+    try:
+        with uow.savepoint() as change_set:  # what the user may view is read from the inventory as it was
+            replay(uow, proposed)
+            changes = change_set.pending
+            _check_same(proposed, changes)
+    except RequestConflicts as error:
+        objects = error.body["objects"]
+        raise RequestConflicts(_listed(uow, proposed, objects), len(objects)) from error
     review.check_rules(uow, key, requirements.met(changes, requirements.matches(uow, changes)))
     requirements.pass_as_reviewed(uow, changes)
-    uow.change_set.merge(change_set)
     review.record(uow, row, MERGE, state=MERGED, merged=uow.now, request_id=uow.request_id, **UNSCHEDULED)
 
 

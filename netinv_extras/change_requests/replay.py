@@ -31,12 +31,20 @@ LAST_UPDATED = "last_updated"
 
 
 class RequestConflicts(Conflict):
-    """409: the changes of a change request cannot be made, with the reasons by object and field."""
+    """409: the changes of a change request cannot be made, with the reasons by object and field.
 
-    body_schema: ClassVar[Mapping[str, Any] | None] = RevertRefused.body_schema
+    ``count`` is the number of the objects, with those that are not listed.
+    """
 
-    def __init__(self, objects: Sequence[Mapping[str, Any]]) -> None:
-        RequestError.__init__(self, {"detail": CONFLICTS, "objects": list(objects)})
+    body_schema: ClassVar[Mapping[str, Any] | None] = {
+        **RevertRefused.body_schema,
+        "properties": {**RevertRefused.body_schema["properties"], "count": {"type": "integer"}},
+    }
+
+    def __init__(self, objects: Sequence[Mapping[str, Any]], count: int | None = None) -> None:
+        listed = list(objects)
+        body = {"detail": CONFLICTS, "count": len(listed) if count is None else count, "objects": listed}
+        RequestError.__init__(self, body)
 
 
 def replay(uow: UnitOfWork, proposals: Sequence[Proposal]) -> None:
