@@ -11,7 +11,7 @@ from netinv_core.db.engine import session_factory
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, save
 from netinv_testing import Api, Service
-from tests.support.custom_fields import CHOICES, FIELDS, ROLE, ROLES, TENANTS, define, role, values
+from tests.support.custom_fields import CHANGES, CHOICES, FIELDS, ROLE, ROLES, TENANTS, define, role, values
 
 __all__ = ["define", "role"]
 
@@ -214,3 +214,36 @@ def test_a_selection_without_choices_is_null(api: Api, define: Any, role: Any) -
         assert (values(api, shown)[slug], api.get(path, own)["count"]) == (["a"], 0)
         api.patch(shown["url"], {"custom_fields": {slug: empty}})
         assert (values(api, shown)[slug], api.get(path, own)["count"]) == (None, 1)
+
+
+RENAMES: dict[str, list[dict[str, str]]] = {
+    "one": [{"a": "z"}],
+    "two after each other": [{"b": "c"}, {"a": "b"}],
+    "two at once": [{"b": "c", "a": "b"}],
+    "an exchange": [{"a": "b", "b": "a"}],
+}
+
+
+@pytest.mark.parametrize("renames", RENAMES.values(), ids=RENAMES)
+@pytest.mark.parametrize("kind", ["select", "multi-select"])
+def test_the_undo_of_renamed_choices_gives_objects_and_the_default_their_values(
+    api: Api, define: Any, role: Any, kind: str, renames: list[dict[str, str]]
+) -> None:
+    field, default = define(kind, choices=("a", "b")), "a" if kind == "select" else ["a"]
+    api.patch(field["url"], {"default": default})
+    shown = role()
+    undone = []
+    for names in renames:
+        listed = {item["value"]: item for item in api.get(CHOICES, {"field_id": field["id"]})["results"]}
+        api.patch(CHOICES, [{"id": listed[old]["id"], "value": new} for old, new in names.items()])
+        key = listed[next(iter(names))]["id"]
+        undone.append(api.get(CHANGES, {"changed_object_id": key, "action": "update", "limit": 1})["results"][0]["id"])
+    renamed = api.get(field["url"])["default"]
+    for change in reversed(undone):
+        answer = api.post(f"{CHANGES}{change}/revert/", status=200, query={"request": "true"})
+    assert api.get(field["url"])["default"] == default
+    assert values(api, shown)[field["slug"]] == default
+    if len(undone) == 1:
+        change = api.get(CHANGES, {"request_id": answer["request_id"], "limit": 1})["results"][0]["id"]
+        api.post(f"{CHANGES}{change}/revert/", status=200, query={"request": "true"})
+        assert api.get(field["url"])["default"] == renamed == values(api, shown)[field["slug"]]
