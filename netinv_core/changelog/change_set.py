@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.records import ObjectWarning
     from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
 
 MAX_ROUNDS = 10  # of the changes of hooks that are told of changes
 _NANOSECONDS = 1_000_000  # of a millisecond
@@ -40,7 +41,8 @@ _NANOSECONDS = 1_000_000  # of a millisecond
 class Change:
     """Change of one object; see :class:`ObjectChange`. ``record`` is the id of its row, set when it is written.
 
-    ``checked`` is true once the guards have seen it (:mod:`netinv_core.changelog.guards`).
+    ``checked`` is true once the guards have seen it (:mod:`netinv_core.changelog.guards`). ``unjudged`` is the object
+    as the service itself wrote it, until rules of packages have judged it (:mod:`netinv_core.write.written_rules`).
     """
 
     endpoint: Endpoint
@@ -53,6 +55,7 @@ class Change:
     memberships: Mapping[str, list[str]] | None = None
     bypassed: str | None = None
     checked: bool = False
+    unjudged: Draft | None = None
 
     @property
     def name(self) -> str:
@@ -68,6 +71,16 @@ class Change:
         if self.action == DELETE:
             return earlier.action == CREATE
         return self.before is not None and self.after is not None and same(self.before, self.after)
+
+    def follow(self, earlier: Change) -> None:
+        """Continues an earlier change of the object: from what was before that, with what it has left to be judged."""
+        self.before = earlier.before
+        if self.action != DELETE:
+            self.action = CREATE if earlier.action == CREATE else UPDATE
+            if earlier.unjudged is not None and self.unjudged is not None:
+                earlier.unjudged.values.update(self.unjudged.values)
+                earlier.unjudged.many.update(self.unjudged.many)
+            self.unjudged = earlier.unjudged or self.unjudged
 
     def mask(self) -> None:
         """Masks confidential values; a changed value gets another mask."""
@@ -115,9 +128,7 @@ class ChangeSet:
         name = (change.endpoint.label, change.key)
         earlier = self._changes.pop(name, None) if change.action == DELETE else self._changes.get(name)
         if earlier is not None:
-            change.before = earlier.before
-            if change.action != DELETE:
-                change.action = CREATE if earlier.action == CREATE else UPDATE
+            change.follow(earlier)
             if change.is_nothing(earlier):
                 self._changes.pop(name, None)
                 return

@@ -27,7 +27,16 @@ from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.sql.plans import plan_of
-from netinv_core.write import cleared_references, memberships, offered, read_back, save, strict_bodies, trees
+from netinv_core.write import (
+    cleared_references,
+    memberships,
+    offered,
+    read_back,
+    save,
+    strict_bodies,
+    trees,
+    written_rules,
+)
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.system_update import system_update
@@ -132,15 +141,18 @@ def delete(
         guards.look(uow, uow.registry[label], list(deleting))
     lists = {label: memberships.lost(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
     shrinking = memberships.lock_owners(uow, lists.values())
-    uow.deleting = walk.deleting
-    for label, deleting in walk.deleting.items():
-        for before_delete in uow.registry[label].resource.before_delete_functions:
-            before_delete(uow, list(deleting.values()))
-    cleared = _clear(uow, walk)
-    _remove(uow, walk, before, lists)
-    uow.deleting = {}
-    cleared_references.check(uow, cleared)
-    memberships.record_owners(uow, shrinking)
+    with uow.collecting() as changes:
+        uow.deleting = walk.deleting
+        for label, deleting in walk.deleting.items():
+            for before_delete in uow.registry[label].resource.before_delete_functions:
+                before_delete(uow, list(deleting.values()))
+        cleared = _clear(uow, walk)
+        _remove(uow, walk, before, lists)
+        uow.deleting = {}
+        cleared_references.check(uow, cleared)
+        memberships.record_owners(uow, shrinking)
+    written_rules.check_deletion(uow, changes.pending)
+    uow.change_set.merge(changes)
 
 
 def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _DeletionWalk) -> None:

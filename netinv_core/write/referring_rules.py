@@ -163,7 +163,7 @@ def check_followers(uow: UnitOfWork, changes: Sequence[Change], drafts: Sequence
         own = [rule for rule in endpoint.rules if isinstance(rule, ReadingRule)]
         if not own and endpoint.table not in by_target(uow.registry):
             continue
-        causes_of = functools.partial(_follower_causes, group, _origin(drafts))
+        causes_of = functools.partial(_follower_causes, group, origin(drafts))
         _referring_causes(uow, endpoint, causes_of, found)
         for rule in own:
             if keys := causes_of(rule.own_columns(endpoint)):
@@ -172,7 +172,7 @@ def check_followers(uow: UnitOfWork, changes: Sequence[Change], drafts: Sequence
     _run_all(uow, found)
 
 
-def _origin(drafts: Sequence[Draft]) -> tuple[Draft, str]:
+def origin(drafts: Sequence[Draft]) -> tuple[Draft, str]:
     """The first draft that changes a field, and the column of the field."""
     for draft in drafts:
         for name in draft.values:

@@ -337,6 +337,9 @@ def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representat
     if side_effects.pending:
         referring_rules.check_followers(uow, side_effects.pending, batches[0].drafts)
         _raise_errors(batches[0])
+        written_rules.check_followers(uow, side_effects.pending, [draft for batch in batches for draft in batch.drafts])
+        for batch in batches:
+            _raise_errors(batch)
     for batch in batches:
         permissions.verify(uow, batch.endpoint, batch.action, batch.keys, [draft.id for draft in batch.reported])
     after = read_back(uow, [(batch.endpoint, batch.drafts, batch.keys) for batch in batches])

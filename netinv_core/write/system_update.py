@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.configuration_version import configuration_changed
@@ -86,18 +86,31 @@ def write_changes(
     :param lists: the fields of association tables whose rows were changed already
     """
     guards.look(uow, endpoint, list(changes))
-    written = {key: dict(changed) for key, changed in changes.items()}
+    columns = {key: dict(changed) for key, changed in changes.items()}
     if "last_updated" in endpoint.table.c:
-        for key, changed in written.items():
+        for key, changed in columns.items():
             changed["last_updated"] = entity_tags.later(uow.now, rows[key]["last_updated"])
-    bulk_update(uow, endpoint.table, {key: changed for key, changed in written.items() if changed})
+    bulk_update(uow, endpoint.table, {key: changed for key, changed in columns.items() if changed})
     if endpoint.resource.configuration:
         configuration_changed(uow)
-    after = _after(uow, endpoint, written, before, lists)
-    for key, changed in written.items():
+    after = _after(uow, endpoint, columns, before, lists)
+    for key, changed in columns.items():
         row = {**rows[key], **changed}
         old, new = with_masked(endpoint, before[key], rows[key]), with_masked(endpoint, after[key], row)
-        uow.change_set.add(Change(endpoint, key, UPDATE, old, new, object_data(uow, endpoint, row, after[key])))
+        data = object_data(uow, endpoint, row, after[key])
+        written = _written(endpoint, rows[key], changed, {name: new[name] for name in lists if old[name] != new[name]})
+        uow.change_set.add(Change(endpoint, key, UPDATE, old, new, data, unjudged=written))
+
+
+def _written(
+    endpoint: Endpoint, row: Mapping[str, Any], changed: Mapping[str, Any], lists: Mapping[str, Sequence[Any]]
+) -> Draft:
+    """An object as written: the columns and lists that changed, for the rules that judge written objects."""
+    draft = Draft(endpoint, {}, dict(row))
+    draft.values.update(changed)
+    for name, items in lists.items():
+        draft.many[name] = [item["id"] if isinstance(item, Mapping) else item for item in items]
+    return draft
 
 
 def system_update_as_saved(

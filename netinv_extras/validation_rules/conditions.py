@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.sql import visitors
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
@@ -124,17 +125,28 @@ def terms(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any] | None) 
 
 
 def fields_read(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any] | None) -> frozenset[str] | None:
-    """The fields of the object that a condition reads; ``None`` when it may be any of them."""
+    """The fields of the object that a valid condition reads; ``None`` when it may be any of them."""
     find = filters.filter_finder(uow.without_lookups(), endpoint)
     names: set[str] = set()
-    for name in given or {}:
+    for name, value in (given or {}).items():
         match = find(name)
-        name = name.partition("__")[0] if match is None else _field_of(match[0])
-        own = name in endpoint.fields or name in endpoint.table.c or f"{name}_id" in endpoint.table.c
-        if not own and not name.startswith(FIELDS):
+        field = name.partition("__")[0] if match is None else _field_of(match[0])
+        own = field in endpoint.fields or field in endpoint.table.c or f"{field}_id" in endpoint.table.c
+        if own or field.startswith(FIELDS):
+            names.add(field)
+        elif (columns := _columns_read(endpoint, condition(uow, endpoint, {name: value}))) is not None:
+            names |= columns
+        else:
             return None
-        names.add(name)
     return frozenset(names)
+
+
+def _columns_read(endpoint: Endpoint, clause: Any) -> set[str] | None:
+    """The columns that a condition compares, if it is about those of the object alone; ``None`` for another."""
+    found = {item for item in visitors.iterate(clause) if isinstance(item, sa.Column)}
+    own = {column.name for column in found if column.table is endpoint.table}
+    subqueries = any(isinstance(item, sa.sql.Select) for item in visitors.iterate(clause))
+    return own if own and len(own) == len(found) and not subqueries else None
 
 
 def _field_of(item: Filter) -> str:
