@@ -60,7 +60,7 @@ def numbers_broken(uow: UnitOfWork, rules: Rules, limits: Mapping[str, Sequence[
     selects: list[Any] = [
         sa.select(sa.literal_column(str(number)), sa.func.count())
         .select_from(endpoint.table)
-        .where(rule.broken, *limits[endpoint.label])
+        .where(rule.broken_of_all, *limits[endpoint.label])
         for number, (endpoint, rule) in enumerate(rules)
     ]
     found = dict(uow.execute(sa.union_all(*selects)).tuples().all()) if selects else {}

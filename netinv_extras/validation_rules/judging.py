@@ -44,7 +44,8 @@ _table = table_of(ValidationRule)
 class JudgedRule:
     """A rule of an endpoint, with the field that its message is shown at.
 
-    ``applies`` is the condition that the rule is about an object, ``broken`` that this breaks it. ``reads`` are the
+    ``applies`` is the condition that the rule is about an object, ``broken`` that this breaks it, for some objects, and
+    ``broken_of_all`` the same for a whole table, of which each object is read once. ``reads`` are the
     fields on which that depends, ``None`` for any. One that ``refuses`` a write that breaks it rejects the draft.
     """
 
@@ -56,6 +57,7 @@ class JudgedRule:
     unique: tuple[str, ...]
     applies: Any
     broken: Any
+    broken_of_all: Any
     reads: frozenset[str] | None
 
     @property
@@ -98,9 +100,10 @@ def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> Judg
     asked = frozenset(unique) if unique else read[-1]
     if unique:
         broken = sa.and_(applies, _is_double(uow, endpoint, unique, applies))
+        of_all = endpoint.table.c.id.in_(_doubles(uow, endpoint, unique, applies))
         default = NOT_UNIQUE.format(", ".join(unique))
     else:
-        broken = sa.and_(applies, lookups.negated(conditions.condition(uow, endpoint, row["requires"])))
+        broken = of_all = sa.and_(applies, lookups.negated(conditions.condition(uow, endpoint, row["requires"])))
         default = REQUIRED.format(_words(endpoint, row["requires"] or {}))
     return JudgedRule(
         row["id"],
@@ -111,6 +114,7 @@ def rule_of(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> Judg
         unique,
         applies,
         broken,
+        of_all,
         None if None in read else frozenset(unique).union(*filter(None, read)),
     )
 
@@ -145,31 +149,56 @@ def _field_of(endpoint: Endpoint, names: Sequence[str]) -> str:
     return named[0] if named and named[0] in endpoint.writable else ALL
 
 
+def _columns(endpoint: Endpoint, table: Any, names: Sequence[str]) -> list[Any]:
+    """The columns of the fields of a rule.
+
+    :raises Invalid: for a field that its content type does not have any more
+    """
+    found = {name: column_of(endpoint, table, name) for name in names}
+    for name, column in found.items():
+        if column is None:
+            raise Invalid.field("unique_together", NOT_A_COLUMN.format(name))
+    return list(found.values())
+
+
 def _same_values(endpoint: Endpoint, other: Any, names: Sequence[str]) -> list[Any]:
     """The conditions that an object has the same values as another one, a row of the alias ``other`` of the table.
 
     Null and blank texts are no values.
-
-    :raises Invalid: for a field that its content type does not have any more
     """
-    found: list[Any] = []
-    for name in names:
-        column, other_column = (column_of(endpoint, table, name) for table in (endpoint.table, other))
-        if column is None:
-            raise Invalid.field("unique_together", NOT_A_COLUMN.format(name))
-        found.append(column == other_column)
-        if lookups.python_type(column) is str:
-            found.append(column != "")
-    return found
+    columns = _columns(endpoint, endpoint.table, names)
+    pairs = zip(columns, _columns(endpoint, other, names), strict=True)
+    return [*(column == other_column for column, other_column in pairs), *_not_blank(columns)]
+
+
+def _not_blank(columns: Sequence[Any]) -> list[Any]:
+    """The conditions that texts are not blank."""
+    return [column != "" for column in columns if lookups.python_type(column) is str]
 
 
 def _is_double(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str], applies: Any) -> Any:
-    """The condition that another object that the rule is about, and that the user may view, has the same values."""
+    """The condition that another object that the rule is about, and that the user may view, has the same values.
+
+    Each object is compared with every other one: for few objects.
+    """
     table = endpoint.table
     other = table.alias()
     meant = sa.select(table.c.id).where(applies).correlate(None)
     same = [*_same_values(endpoint, other, names), *permissions.visible(uow, endpoint, other)]
     return sa.exists().where(other.c.id != table.c.id, *same, other.c.id.in_(meant)).correlate(table)
+
+
+def _doubles(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str], applies: Any) -> Any:
+    """SELECT of the ids of the objects that the rule is about and that have the values of another one, of those that
+    the user may view: each object is read once.
+    """
+    table = endpoint.table
+    columns = _columns(endpoint, table, names)
+    having = [*(column.is_not(None) for column in columns), *_not_blank(columns)]
+    limits = permissions.visible(uow, endpoint, table)
+    count = sa.func.count().over(partition_by=columns).label("number")
+    counted = sa.select(table.c.id, count).where(applies, *having, *limits).correlate(None).subquery()
+    return sa.select(counted.c.id).where(counted.c.number > 1)
 
 
 def is_unique(uow: UnitOfWork, endpoint: Endpoint, rule: JudgedRule) -> Any:
@@ -196,21 +225,48 @@ def _judgement(uow: UnitOfWork, endpoint: Endpoint) -> Judgement:
 
 
 def _select_doubles(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
-    """SELECT of the ids of objects of a parameter with the number of a rule that they break: a join for each rule."""
+    """SELECT of the ids of objects of a parameter with the number of a rule that they break: a join for each rule.
+
+    Each with its id as text, the least of those of equal objects of the parameter, and how many others are equal.
+    """
     if not rules:
         return None
-    table = endpoint.table
-    batch = sa.select(table.c.id).where(in_parameter(endpoint.registry.dialect, table.c.id)).cte("batch")
+    table, dialect = endpoint.table, endpoint.registry.dialect
+    batch = sa.select(table.c.id).where(in_parameter(dialect, table.c.id)).cte("batch")
     parts = []
     for number, rule in enumerate(rules):
         other = table.alias()
         same = _same_values(endpoint, other, rule.unique)
         meant = sa.select(table.c.id).where(rule.applies).correlate(None)
         joined = table.join(other, sa.and_(other.c.id != table.c.id, *same))
-        part = sa.select(table.c.id, sa.literal_column(str(number)).label("rule")).select_from(joined)
+        is_written = other.c.id.in_(sa.select(batch.c.id))
+        least = sa.func.min(sa.case((is_written, lookups.as_text(dialect, other.c.id))))
+        others = sa.func.sum(sa.case((is_written, 0), else_=1))
+        own = lookups.as_text(dialect, table.c.id)
+        part = sa.select(table.c.id, sa.literal_column(str(number)).label("rule"), own.label("own"), least, others)
         in_batch = table.c.id.in_(sa.select(batch.c.id))
-        parts.append(part.where(in_batch, rule.applies, other.c.id.in_(meant)).distinct())
+        limited = part.select_from(joined).where(in_batch, rule.applies, other.c.id.in_(meant))
+        parts.append(limited.group_by(table.c.id))
     return sa.union_all(*parts)
+
+
+def _refused_doubles(drafts: Sequence[Draft], rule: JudgedRule, rows: Sequence[tuple[Any, ...]]) -> set[Any]:
+    """The ids of the written objects that have the values of another one; of equal ones of the request all but the
+    first, as of unique fields of the model.
+    """
+    touching = [draft.id for draft in drafts if conditions.touches(draft, rule.reads)]
+    classes: dict[str, set[Any]] = {}
+    taken = set()
+    for key, _, own, least, others in rows:
+        name = own if least is None else min(own, least)
+        classes.setdefault(name, set()).add(key)
+        if others or key not in touching:
+            taken.add(name)
+    refused = set()
+    for name, members in classes.items():
+        in_order = [key for key in touching if key in members]
+        refused.update(in_order if name in taken else in_order[1:])
+    return refused
 
 
 def judge(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
@@ -222,8 +278,11 @@ def judge(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     if touched:
         keys = [rule.key for rule in touched]
         uow.execute(sa.select(_table.c.id).where(_table.c.id.in_(keys)).order_by(_table.c.id).with_for_update())
-        found = uow.execute(judgement.select_unique, {"keys": [draft.id for draft in drafts]}).tuples()
-        _tell(uow, drafts, ((key, judgement.unique[number]) for key, number in found))
+        found = uow.execute(judgement.select_unique, {"keys": [draft.id for draft in drafts]}).tuples().all()
+        for number, rule in enumerate(judgement.unique):
+            rows = [row for row in found if row[1] == number]
+            broken = _refused_doubles(drafts, rule, rows) if rule.refuses else [row[0] for row in rows]
+            _tell(uow, drafts, ((key, rule) for key in broken))
     if any(conditions.touches(draft, rule.reads) for rule in judgement.required for draft in drafts):
         rows = uow.execute(judgement.select_required, {"keys": [draft.id for draft in drafts]}).tuples()
         flagged = ((key, zip(judgement.required, flags, strict=True)) for key, *flags in rows)

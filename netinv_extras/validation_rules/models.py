@@ -12,7 +12,7 @@ from netinv_core.models.columns import Choices, boolean, choice, column, json_do
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource
-from netinv_core.sql.lookups import max_terms
+from netinv_core.sql.lookups import max_terms, python_type
 from netinv_extras.content_types import has_pages, type_label
 from netinv_extras.validation_rules import conditions
 
@@ -132,4 +132,4 @@ def column_of(endpoint: Endpoint, table: Any, name: str) -> Any:
     if name not in endpoint.writable:
         return None
     found = table.c.get(name) if name in table.c else table.c.get(f"{name}_id")
-    return None if found is None or found.type.python_type in (dict, list, bytes) else found
+    return None if found is None or python_type(found) in (dict, list, bytes, object) else found

@@ -52,7 +52,7 @@ def broken_by(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
     :raises Invalid: for one that its content type does not know any more
     """
     endpoint, row = row_of(uow, key)
-    return endpoint, judging.rule_of(uow, endpoint, row).broken
+    return endpoint, judging.rule_of(uow, endpoint, row).broken_of_all
 
 
 def filters_of(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:

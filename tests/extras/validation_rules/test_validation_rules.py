@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from netinv_extras.content_types import has_pages
 from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
@@ -124,11 +125,70 @@ def test_fields_that_are_unique_together_tell_equal_objects_apart(api: Api, add_
     answer = api.post(
         SITES, [site(f"{word} 5", facility="B", asn=1), site(f"{word} 6", facility="B", asn=1)], status=400
     )
-    assert [list(one) for one in answer] == [["facility"], ["facility"]]
+    assert [list(one) for one in answer] == [[], ["facility"]]  # as with unique fields of the model
     api.patch(first["url"], {"facility": "A"})
     second = api.post(SITES, site(f"{word} 7", facility="C", asn=1))
     api.patch(second["url"], {"facility": "A"}, status=400)
     assert api.get(f"{rule['url']}violations/")["count"] == 0
+
+
+def test_of_equal_objects_of_a_list_the_first_is_written_and_the_others_are_refused(
+    api: Api, add_rule: AddRule, word: str
+) -> None:
+    """As with unique fields of the model; values that a list takes away from their holders are free."""
+    add_rule("dcim.site", unique_together=["facility"])
+
+    def statuses(method: str, bodies: list[Made]) -> list[str]:
+        answer = api.send(method, f"{SITES}?on_error=continue", bodies, status=200).json
+        return [one["status"] for one in answer]
+
+    values = ["A", "B", "A", "A", "B", "C"]
+    bodies = [site(f"{word} {number}", facility=value) for number, value in enumerate(values)]
+    assert statuses("POST", bodies) == ["created", "created", "failed", "failed", "failed", "created"]
+    assert statuses("POST", [site(f"{word} 7", facility="A"), site(f"{word} 8", facility="D")]) == ["failed", "created"]
+    a, b, c, d = api.get(SITES, {"name__isw": word, "ordering": "facility"})["results"]
+    exchanged = [{"id": a["id"], "facility": "B"}, {"id": b["id"], "facility": "A"}]
+    assert statuses("PATCH", exchanged) == ["updated", "updated"]
+    changed = [{"id": c["id"], "facility": "E"}, {"id": d["id"], "facility": "E"}, {"id": a["id"], "comments": "x"}]
+    assert statuses("PATCH", changed) == ["updated", "failed", "updated"]
+
+
+def test_violations_of_a_whole_table_are_those_of_its_objects_one_by_one(
+    api: Api, add_rule: AddRule, word: str
+) -> None:
+    values = [("A", 1), ("A", 1), ("A", 2), ("A", None), ("A", None), ("", 1), ("", 1), ("B", 1), ("a", 1), ("A", 1)]
+    bodies = [site(f"{word} {number}", facility=text, asn=asn) for number, (text, asn) in enumerate(values)]
+    made = api.post(SITES, [*bodies, site(f"other {word}", facility="A", asn=1)])
+    rule = add_rule("dcim.site", unique_together=["facility", "asn"], enabled=False)
+    one_by_one = {one["id"] for one in made if api.get(f"{rule['url']}try/", {"object": one["id"]})["broken"]}
+    assert {made[number]["id"] for number in (0, 1, 9)} <= one_by_one
+    assert not {made[number]["id"] for number in (2, 3, 4, 5, 6, 7, 10)} & one_by_one
+    for path, query in ((f"{rule['url']}violations/", {}), (SITES, {"violates": rule["id"]})):
+        assert {one["id"] for one in api.get(path, {"limit": 100, **query})["results"]} == one_by_one
+
+
+def test_every_field_of_every_model_is_unique_or_refused_as_one_without_a_single_value(
+    service: Service, api: Api, unique: Unique
+) -> None:
+    refused = set()
+    for endpoint in service.registry.stored():
+        if not has_pages(endpoint):
+            continue
+        bodies = [
+            {"name": unique(), "content_type": endpoint.label, "unique_together": [name], "enabled": False}
+            for name in endpoint.fields
+        ]
+        answers = api.send("POST", f"{RULES}?on_error=continue", bodies, status=200).json
+        for body, answer in zip(bodies, answers, strict=True):
+            if answer["status"] == "failed":
+                refused.add((endpoint.label, *body["unique_together"]))
+                assert "is no field with a single value" in str(answer["errors"]["unique_together"]), answer
+        made = [body["name"] for body, answer in zip(bodies, answers, strict=True) if answer["status"] == "created"]
+        assert made, endpoint.label
+        api.get(endpoint.path, {"violates": made, "limit": 1})
+        api.send("DELETE", RULES, [{"id": one["id"]} for one in api.get(RULES, {"name": made, "limit": 0})["results"]])
+    assert {("dcim.device", "local_context_data"), ("dcim.device", "tags")} <= refused
+    assert ("dcim.device", "serial") not in refused
 
 
 def warned(answer: Any) -> Any:
