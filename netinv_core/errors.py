@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -29,6 +29,7 @@ def explained(message: Any) -> str:
 
 CONCURRENT_CHANGE = "The change conflicts with another one made at the same time."
 MAX_FAULTY = 100  # objects of a list whose errors are listed
+MAX_NAMED_OBJECTS = 20  # in the messages about objects that a request leads to
 MAX_MESSAGES = 1000  # entries of any list or mapping in an error's body, messages among them
 MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
 
@@ -290,6 +291,15 @@ def error_text(body: Any) -> str:
             text if name in ("detail", "__all__", "non_field_errors") else f"{name}: {text}" for name, text in parts
         )
     return " ".join(filter(None, map(error_text, body))) if isinstance(body, list) else str(body)
+
+
+def named_errors(entries: Iterable[tuple[str, Any]]) -> list[str]:
+    """The errors of objects that a request leads to, each behind the name of the object; after
+    :data:`MAX_NAMED_OBJECTS` a count of the others.
+    """
+    texts = [f"{name}: {error_text(errors)}" for name, errors in entries if errors]
+    more = len(texts) - MAX_NAMED_OBJECTS
+    return texts if more <= 0 else [*texts[:MAX_NAMED_OBJECTS], f"{more} more are not listed."]
 
 
 def bounded(body: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import netaddr
 import sqlalchemy as sa
 
+from netinv_core.errors import Invalid, named_errors
 from netinv_core.models.base import table_of
 from netinv_core.write import save
 from netinv_ipam.networks import BITS, parse, within
@@ -92,7 +93,13 @@ def _apply(uow: UnitOfWork, endpoint: Endpoint, item: Item, new: Sequence[netadd
     key = endpoint.parse_key(str(item["id"]))
     fields = {name: str(item[name]["id"]) for name in (*INHERITED, "vrf") if item[name]}
     bodies = [{"prefix": str(part), "status": USUAL_STATUS, **fields} for part in new]
-    save.create(uow, endpoint, bodies)
+    try:
+        save.create(uow, endpoint, bodies)
+    except Invalid as error:
+        if not error.object_errors:
+            raise
+        named = zip((f"Prefix {part}" for part in new), error.object_errors, strict=True)
+        raise Invalid.whole(*named_errors(named)) from error
     if item["status"]["value"] != CONTAINER:
         save.update(uow, endpoint, [{"id": str(key), "status": CONTAINER}], partial=True, single=True)
     return f"{item['prefix']} was split: {numbered(len(new), 'new prefix', 'new prefixes')}.", key

@@ -373,6 +373,7 @@ def _follow_up(uow: UnitOfWork, batch: PendingBatch) -> None:
         trees.place(uow, batch.endpoint, batch.drafts)
     for after_save in batch.endpoint.resource.after_save_functions:
         after_save(uow, batch.drafts)
+        _raise_errors(batch)
 
 
 def _record(uow: UnitOfWork, batch: PendingBatch, after: Mapping[Any, dict[str, Any]]) -> bool:

@@ -10,34 +10,67 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.errors import Invalid, error_text
+from netinv_core.errors import Invalid, error_text, named_errors
+from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
 from netinv_core.sql.plan import Row
 from netinv_core.sql.union import kept_union
 from netinv_core.write import save
+from netinv_core.write.draft import NON_FIELD
 from netinv_dcim.components.kinds import KINDS, ComponentKind, copied_fields, references_of
 from netinv_dcim.devices import devices
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
 
 def instantiate_components(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """After new devices are saved: creates their components. Imports and undos do not: they have the components."""
+    """After new devices are saved: creates their components. Imports and undos do not: they have the components.
+
+    Refused components are named in errors of their device.
+    """
     new = [draft for draft in drafts if draft.new]
     if uow.importing or uow.restoring or not new:
         return
     templates = template_rows(uow, {draft["device_type_id"] for draft in new})
     service = uow.as_system()
     component_ids: dict[tuple[Any, Any], uuid.UUID] = {}
-    batches = [
-        _create(service, kind, rows_by_type, new, component_ids)
-        for kind, rows_by_type in zip(KINDS, templates, strict=True)
-        if rows_by_type
-    ]
-    save.finish(service, batches)
+    batches: list[save.PendingBatch] = []
+    for kind, rows_by_type in zip(KINDS, templates, strict=True):
+        if rows_by_type:
+            bodies = _bodies(uow.registry, kind, rows_by_type, new, component_ids)
+            if any(draft.errors for draft in new):
+                return
+            component = uow.registry.of_model(kind.component)
+            try:
+                batches.append(save.insert(service, component, list(bodies.values()), ids=list(bodies)))
+            except Invalid as error:
+                if not error.object_errors:  # a concurrent change
+                    message = f"The {component.plural} of the device type cannot be made: {error_text(error.body)}"
+                    raise Invalid.whole(message) from error
+                _reject(new, component, zip(bodies.values(), error.object_errors, strict=True))
+                return
+    try:
+        save.finish(service, batches)
+    except Invalid:
+        refused = [batch for batch in batches if any(draft.errors for draft in batch.drafts)]
+        if not refused:
+            raise
+        for batch in refused:
+            _reject(new, batch.endpoint, ((draft.body, draft.errors) for draft in batch.drafts))
+
+
+def _reject(owners: Sequence[Draft], component: Endpoint, refused: Iterable[tuple[Any, Any]]) -> None:
+    """Rejects the devices whose components, pairs of a body and errors, are refused, with the names of these."""
+    entries: dict[Any, list[tuple[str, Any]]] = {}
+    for body, errors in refused:
+        entries.setdefault(body["device"], []).append((f"{title_of(component)} {body['name']}", errors))
+    for owner in owners:
+        if messages := named_errors(entries.get(owner.id, ())):
+            owner.reject(NON_FIELD, *messages)
 
 
 def template_rows(uow: UnitOfWork, types: Iterable[Any]) -> list[dict[Any, list[Row]]]:
@@ -67,36 +100,32 @@ def _selects(registry: Registry) -> Iterator[tuple[list[Any], Any, Any]]:
         yield [table.c[name] for name in columns], table, in_parameter(registry.dialect, table.c.device_type_id)
 
 
-def _create(
-    uow: UnitOfWork,
+def _bodies(
+    registry: Registry,
     kind: ComponentKind,
     template_rows: Mapping[Any, Sequence[Row]],
     owners: Sequence[Draft],
     component_ids: dict[tuple[Any, Any], uuid.UUID],
-) -> save.PendingBatch:
-    """Inserts the components of one kind for the devices ``owners``.
+) -> dict[uuid.UUID, dict[str, Any]]:
+    """The bodies of the components of one kind of the devices ``owners``, by the ids that they get.
 
     ``template_rows`` holds the template rows by device type. ``component_ids`` collects the ids of all components by
-    device and template.
-
-    :raises Invalid: for the device as a whole, when a component is refused
+    device and template. Devices with a component that cannot be made are rejected.
     """
-    component = uow.registry.of_model(kind.component)
-    copied, references = copied_fields(uow.registry, kind), references_of(uow.registry, kind)
+    component = registry.of_model(kind.component)
+    copied, references = copied_fields(registry, kind), references_of(registry, kind)
     bodies: dict[uuid.UUID, dict[str, Any]] = {}
-    try:
-        for owner in owners:
-            for template, *values in template_rows.get(owner["device_type_id"], ()):
-                key = component_ids[owner.id, template] = uuid.uuid4()
-                copied_values = dict(zip(copied, values[: len(copied)], strict=True))
-                body = bodies[key] = {**kind.fixed_values, **copied_values, "device": owner.id}
+    for owner in owners:
+        for template, *values in template_rows.get(owner["device_type_id"], ()):
+            key = component_ids[owner.id, template] = uuid.uuid4()
+            copied_values = dict(zip(copied, values[: len(copied)], strict=True))
+            body = bodies[key] = {**kind.fixed_values, **copied_values, "device": owner.id}
+            try:
                 for name, other in zip(references, values[len(copied) :], strict=True):
                     body[name] = _component_of(component_ids, owner, name, other)
-        return save.insert(uow, component, list(bodies.values()), ids=list(bodies))
-    except Invalid as error:
-        raise Invalid.whole(
-            f"The {component.plural} of the device type cannot be made: {error_text(error.body)}"
-        ) from error
+            except Invalid as error:
+                _reject([owner], component, [(body, error.body)])
+    return bodies
 
 
 def _component_of(

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.errors import Invalid, error_text
+from netinv_core.errors import Invalid, error_text, named_errors
 from netinv_core.labels import title_of
 from netinv_core.sql.plans import plan_of
 from netinv_core.write import delete, save
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-MAX_NAMED = 20  # components in an error
 POSITIONS = "positions"
 Named = Mapping[tuple[Any, str], Any]  # the ids of components by device and name
 Advance = Callable[[int], None]
@@ -138,20 +137,15 @@ class _Application:
         try:
             yield
         except Invalid as error:
-            texts = [
-                (row, error_text(item)) for row, item in zip(rows, error.object_errors or (), strict=False) if item
-            ]
-            if not texts:
+            refused = [(row, item) for row, item in zip(rows, error.object_errors or (), strict=False) if item]
+            if not refused:
                 raise Invalid.whole(error_text(error.body)) from error
-            names = displays(self._uow, {row.device for row, _ in texts})
+            names = displays(self._uow, {row.device for row, _ in refused})
             word = title_of(self._endpoint(kind))
-            messages = [
-                f"{word} {row.target_name} of {names.get(row.device, row.device)}: {text}"
-                for row, text in texts[:MAX_NAMED]
-            ]
-            if len(texts) > MAX_NAMED:
-                messages.append(f"{len(texts) - MAX_NAMED} more are not listed.")
-            raise Invalid.whole(*messages) from error
+            named = (
+                (f"{word} {row.target_name} of {names.get(row.device, row.device)}", item) for row, item in refused
+            )
+            raise Invalid.whole(*named_errors(named)) from error
 
 
 def displays(uow: UnitOfWork, devices: Collection[Any]) -> dict[Any, str]:

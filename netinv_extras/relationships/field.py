@@ -314,9 +314,9 @@ def _create_missing(
     try:
         save.create(uow, uow.registry[_ASSOCIATIONS], [body for _, body in bodies.values()])
     except Invalid as error:
-        if not isinstance(error.body, list):  # a database constraint
+        if not error.object_errors:  # a database constraint
             raise
-        for (draft, _), errors in zip(bodies.values(), error.body, strict=True):
+        for (draft, _), errors in zip(bodies.values(), error.object_errors, strict=True):
             if errors:
                 draft.reject(NAME, *[error_text(messages) for messages in errors.values()])
 

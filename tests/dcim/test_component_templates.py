@@ -168,10 +168,31 @@ def test_a_fault_of_what_is_made_is_one_of_the_device(api: Api, make_type: Any, 
         error = api.post(DEVICES, body(kind), status=400)
     finally:
         api.delete(required["url"])
-    words = "The interfaces of the device type cannot be made: "
     assert error == {
-        "non_field_errors": [f"{words}Invalid value for custom field '{slug}': Required field cannot be empty."]
+        "non_field_errors": [
+            f"Interface eth0: Invalid value for custom field '{slug}': Required field cannot be empty."
+        ]
     }
+
+
+def test_components_that_a_validation_rule_refuses_are_errors_of_their_device(
+    api: Api, make_type: Any, body: Any, unique: Any
+) -> None:
+    """One object for one device, one entry for each of a list, and the names of the components."""
+    bad, plain = make_type("eth0", "eth1"), make_type()
+    rule = {"name": unique(), "content_type": "dcim.interface", "requires": {"description__n": ""}}
+    made = api.post("/api/extras/validation-rules/", rule | {"applies_to": {"name": ["eth0", "eth1"]}})
+    try:
+        one = api.post(DEVICES, body(bad), status=400)
+        several = api.post(DEVICES, [body(plain), body(bad), body(plain)], status=400)
+        results = api.send("POST", f"{DEVICES}?on_error=continue", [body(bad), body(plain)], status=200).json
+    finally:
+        api.delete(made["url"])
+    assert list(one) == ["non_field_errors"] and len(one["non_field_errors"]) == 2
+    for name, text in zip(("eth0", "eth1"), one["non_field_errors"], strict=True):
+        assert text.startswith(f"Interface {name}: ") and rule["name"] in text
+    assert several == [{}, one, {}]
+    assert [item["status"] for item in results] == ["failed", "created"]
 
 
 @pytest.fixture
