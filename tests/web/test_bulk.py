@@ -270,7 +270,7 @@ def test_a_deletion_says_what_goes_along_and_is_applied_as_a_whole(browser: Brow
     page = browser.post("/dcim/manufacturers/delete/", [("pk", item["id"]) for item in clusters], status=200)
     assert "Delete 2 manufacturers" in page.words and clusters[0]["name"] in page.words
     answer = page.form().submit("_step")
-    assert "2 Manufacturers were deleted." in answer.follow().words
+    assert "2 manufacturers were deleted." in answer.follow().words
     assert api.get("/api/dcim/manufacturers/", {"slug__isw": word})["count"] == 0
 
 
