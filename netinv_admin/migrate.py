@@ -144,15 +144,26 @@ def apply(
     stopped: set[str] = set()  # labels of branches
     for app in revisions.ordered(registry):
         gathered = _gathered(registry, registry.packages[app.name], failures)
-        with gathered, _named(app), _refused(app, stopped), _changing_tables(engine) as connection:
-            if unknown := revisions.compared(connection, [app]).unknown_of[revisions.label(app)]:
-                raise LookupError(revisions.newer(app, unknown))
-            config = _configuration(app, connection, applied, journal=journal)
-            for target in ["head"] if to is None else to.get(revisions.label(app), ()):
-                alembic.command.upgrade(config, target)
+        with gathered, _named(app), _refused(app, stopped):
+            _check_known(engine, app)
+            with _changing_tables(engine) as connection:
+                config = _configuration(app, connection, applied, journal=journal)
+                for target in ["head"] if to is None else to.get(revisions.label(app), ()):
+                    alembic.command.upgrade(config, target)
     if journal and not failures:
         with _changing_tables(engine) as connection:
             journals.drop(connection)
+
+
+def _check_known(engine: Engine, app: App) -> None:
+    """Checks that the package has the revisions of its tables, on a connection of its own: Alembic begins transactions.
+
+    :raises LookupError: for tables that another release has migrated
+    """
+    with engine.connect() as connection:
+        unknown = revisions.compared(connection, [app]).unknown_of[revisions.label(app)]
+    if unknown:
+        raise LookupError(revisions.newer(app, unknown))
 
 
 @contextmanager
