@@ -161,7 +161,7 @@ def _check_known(engine: Engine, app: App) -> None:
     :raises LookupError: for tables that another release has migrated
     """
     with engine.connect() as connection:
-        unknown = revisions.compared(connection, [app]).unknown_of[revisions.label(app)]
+        unknown = revisions.compare(connection, [app]).unknown_of[revisions.label(app)]
     if unknown:
         raise LookupError(revisions.newer(app, unknown))
 
@@ -260,7 +260,7 @@ def remove(engine: Engine, registry: Registry, app: App) -> list[str]:
         with engine.connect() as connection:  # Alembic takes one without a transaction: it commits between revisions
             tables = _tables_of(connection, app)
             is_broken_off = journal and journals.is_broken_off(connection, revisions.label(app))
-            is_newer = bool(revisions.compared(connection, [app]).unknown_of[revisions.label(app)])
+            is_newer = bool(revisions.compare(connection, [app]).unknown_of[revisions.label(app)])
         with _changing_tables(engine) as connection:
             if not (is_broken_off or is_newer):
                 alembic.command.downgrade(_configuration(app, connection, journal=journal), "base")

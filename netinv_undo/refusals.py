@@ -115,8 +115,8 @@ def refusal_of(error: RequestError, changes: Sequence[NetChange]) -> RevertRefus
     return RevertRefused(refusals._reasons)
 
 
-def combined(errors: Sequence[Denied | RevertRefused]) -> Denied | RevertRefused:
-    """Returns one error for those of several models: the first denial, or a refusal with all reasons."""
+def combine(errors: Sequence[Denied | RevertRefused]) -> Denied | RevertRefused:
+    """Combines the errors of several models into one: the first denial, or a refusal with all reasons."""
     refusals = Refusals()
     for error in errors:
         if isinstance(error, Denied):

@@ -21,7 +21,7 @@ from netinv_undo.net_changes import NetChange
 from netinv_undo.obstacles import Restoration, by_endpoint, refuse_led
 from netinv_undo.ordering import moment
 from netinv_undo.recreation import update
-from netinv_undo.refusals import Refusals, RevertRefused, combined
+from netinv_undo.refusals import Refusals, RevertRefused, combine
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -60,7 +60,7 @@ class Updates:
                 else:
                     self._advanced(len(group))
             if len(refused) == len(waiting):
-                raise combined([error for _, error in refused])
+                raise combine([error for _, error in refused])
             waiting = [group for group, _ in refused]
 
     def _write(self, group: Sequence[NetChange], values: Values) -> None:

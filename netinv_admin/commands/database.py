@@ -38,7 +38,7 @@ def migrate(environment: Environment, check: bool, plan: bool, remove: str | Non
     if remove is not None:
         _remove(environment, remove)
         return
-    found = _known(environment)
+    found = _compare(environment)
     if check:
         if found.missing:
             click.echo(f"revisions are missing: {', '.join(found.missing)}")
@@ -52,8 +52,8 @@ def migrate(environment: Environment, check: bool, plan: bool, remove: str | Non
     apply_migrations(environment)
 
 
-def _known(environment: Environment) -> Revisions:
-    """The revisions of the database and of the installed packages.
+def _compare(environment: Environment) -> Revisions:
+    """Compares the revisions of the database with those of the installed packages.
 
     :raises click.ClickException: for a database that is newer than the built-in applications; newer tables of plugins
         are told, and left as they are
@@ -73,7 +73,7 @@ def apply_migrations(environment: Environment) -> None:
 
     :raises click.ClickException: with the reason why the migration stopped
     """
-    missing = _known(environment).missing
+    missing = _compare(environment).missing
     for item in environment.registry.broken:
         message = f"{item.name} ({item.distribution}) does not load and is left out: {item.reason}"
         click.secho(message, fg="red", err=True)

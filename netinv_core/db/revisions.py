@@ -170,11 +170,11 @@ class Revisions:
 def revisions(engine: Engine, registry: Registry) -> Revisions:
     """Compares the revisions of the database with those of the installed packages."""
     with engine.connect() as connection:
-        return compared(connection, ordered(registry))
+        return compare(connection, ordered(registry))
 
 
-def compared(connection: Connection, apps: Sequence[App]) -> Revisions:
-    """The same, for some applications: one statement, and one for the tables."""
+def compare(connection: Connection, apps: Sequence[App]) -> Revisions:
+    """Compares the revisions of some applications: one statement, and one for the tables."""
     found = Revisions({}, {}, {})
     applied_by_table = _applied(connection, map(version_table, apps))
     for app in apps:

@@ -59,7 +59,7 @@ def check_migrations(connection: Connection, registry: Registry) -> None:
     :raises PackageError: for such a plugin
     """
     apps = revisions.ordered(registry)
-    found = revisions.compared(connection, apps)
+    found = revisions.compare(connection, apps)
     plugins = [(app, registry.packages[app.name]) for app in apps if registry.is_plugin(registry.packages[app.name])]
     for app, package in plugins:
         if unknown := found.unknown_of[revisions.label(app)]:
@@ -76,7 +76,7 @@ def plugins_to_migrate(connection: Connection, registry: Registry) -> dict[str, 
     which all are to be run.
     """
     apps = revisions.ordered(registry)
-    return _to_migrate(registry, apps, revisions.compared(connection, apps))
+    return _to_migrate(registry, apps, revisions.compare(connection, apps))
 
 
 def _to_migrate(registry: Registry, apps: Sequence[App], found: Revisions) -> dict[str, list[str]]:

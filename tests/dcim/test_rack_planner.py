@@ -153,7 +153,7 @@ def test_the_form_of_the_chosen_device_adds_a_move(browser: Browser, room: Room)
 
 
 def test_a_plan_is_not_applied_while_the_move_of_a_chosen_device_is_not_planned(browser: Browser, room: Room) -> None:
-    """What is entered for it would be lost."""
+    """The values of its form would be lost."""
     rack = room.rack()
     one, two = room.device(rack, 1), room.device(rack, 2)
     page = browser.get(f"{room.path}{move(one, rack, 8)}&_select={two['id']}")

@@ -185,7 +185,7 @@ def test_a_part_that_fails_shows_an_id_that_is_in_the_log(
     part: str,
     place: str,
 ) -> None:
-    """What is no ``Exception`` would end the thread that answers."""
+    """``GeneratorExit``, which is no ``Exception``, would end the thread that answers."""
     monkeypatch.setattr(visited[2], "error", error)
     service, browser = visit(part)
     path = path_of(tenant_of(service))
