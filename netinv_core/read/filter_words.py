@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ Words = tuple[str, str, list[str]]  # label, comparison, values
 Names = Mapping[tuple[str, str], str]  # of the objects that filters name, by label of the model and value
 CUSTOM_FIELD_PREFIX = "cf_"
 IS_EMPTY, IS_SET = "is empty", "is not empty"
+NOT_FOUND = "an object that is deleted or hidden"
 FLAGS = {"true": "Yes", "false": "No", "True": "Yes", "False": "No", "1": "Yes", "0": "No"}
 # Words for the suffixes of query parameters.
 LOOKUP_WORDS = {
@@ -72,7 +74,7 @@ def filter_label(endpoint: Endpoint, item: Filter) -> str:
 
 
 def words_of(endpoint: Endpoint, match: tuple[Filter, str], values: Sequence[str], names: Names) -> Words:
-    """The words of a filter and its lookup for values of a query. Objects without a name are as in the query."""
+    """The words of a filter and its lookup for values of a query. An object is named, or said not to be found."""
     item, suffix = match
     texts = [value_text(endpoint, item, value, names) for value in values]
     return filter_label(endpoint, item), LOOKUP_WORDS.get(suffix, suffix), texts
@@ -84,9 +86,9 @@ def value_text(endpoint: Endpoint, item: Filter, value: str, names: Names) -> st
         if value == NULL:
             return "empty"
         target = target_of(endpoint, item.relation.steps)
-        return names.get((target.label, value), value) if target is not None else value
+        return _object_name(target, value, names) if target is not None else value
     if item.name == "id":
-        return names.get((endpoint.label, value), value)
+        return _object_name(endpoint, value, names)
     if item.kind == "boolean":
         return FLAGS.get(value, value)
     if item.choices is not None:
@@ -95,15 +97,32 @@ def value_text(endpoint: Endpoint, item: Filter, value: str, names: Names) -> st
     return value
 
 
-def condition_words(endpoint: Endpoint, name: str, given: Any) -> Words:
+def _object_name(target: Endpoint, value: str, names: Names) -> str:
+    """The name of an object, or its natural key; that of an id without a name is not shown."""
+    if (target.label, value) in names:
+        return names[target.label, value]
+    try:
+        uuid.UUID(value)
+    except ValueError:
+        return value
+    return NOT_FOUND
+
+
+def named_objects(endpoint: Endpoint, condition: Mapping[str, Any]) -> list[tuple[Endpoint, Filter, list[str]]]:
+    """The filters of a condition with their values, for the names that :func:`condition_words` takes."""
+    found = [(find_filter(endpoint.filters, name), given) for name, given in condition.items()]
+    return [(endpoint, match[0], _texts(given)) for match, given in found if match is not None]
+
+
+def condition_words(endpoint: Endpoint, name: str, given: Any, names: Names) -> Words:
     """The words of a name of a condition: a filter of the list, or a field lookup. No statement.
 
-    An empty value stands for none.
+    An empty value stands for none. ``names`` are those of the objects of :func:`named_objects`.
     """
-    values = [_text(value) for value in (given if isinstance(given, list) else [given])]
+    values = _texts(given)
     match = find_filter(endpoint.filters, name)
     if match is not None:
-        label, lookup, texts = words_of(endpoint, match, values, {})
+        label, lookup, texts = words_of(endpoint, match, values, names)
     elif name.startswith(CUSTOM_FIELD_PREFIX):
         base, _, suffix = name.removeprefix(CUSTOM_FIELD_PREFIX).partition("__")
         label, lookup, texts = label_of_name(base), LOOKUP_WORDS.get(suffix, suffix), values
@@ -122,6 +141,10 @@ def _field_words(name: str, given: Any, values: list[str]) -> Words:
     if is_lookup and last == IS_NULL:
         return label, IS_EMPTY if given else IS_SET, []
     return label, FIELD_LOOKUP_WORDS[last if is_lookup else "exact"], values
+
+
+def _texts(given: Any) -> list[str]:
+    return [_text(value) for value in (given if isinstance(given, list) else [given])]
 
 
 def _text(value: Any) -> str:

@@ -125,7 +125,7 @@ def _words(endpoint: Endpoint, given: Mapping[str, Any]) -> str:
     """
     texts = []
     for name, value in sorted(given.items()):
-        label, lookup, values = filter_words.condition_words(endpoint, name, value)
+        label, lookup, values = filter_words.condition_words(endpoint, name, value, {})
         is_whole = not values or _has_own_values(endpoint, name)
         texts.append(f"{label} {lookup} {', '.join(values)}".rstrip() if is_whole else label)
     return textwrap.shorten("; ".join(texts), MOST_CHARACTERS, placeholder=" …")

@@ -41,8 +41,8 @@ def chips_of(uow: UnitOfWork, endpoint: Endpoint, query: ListQuery, errors: Mapp
     find = filters.filter_finder(uow, endpoint)
     parameters = [(name, values) for name, values in query.filters if name != SEARCH or name in errors]
     found = {name: find(name) for name, _ in parameters}
-    used = [(match[0], values) for name, values in parameters if (match := found[name]) is not None]
-    names = names_of(uow, endpoint, used)
+    used = [(endpoint, match[0], values) for name, values in parameters if (match := found[name]) is not None]
+    names = names_of(uow, used)
     return [_chip(endpoint, query, name, values, found[name], names, errors) for name, values in parameters]
 
 

@@ -13,7 +13,7 @@ from pyramid.request import Request
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.read import filters
-from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX, LOOKUP_WORDS, filter_label
+from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX, LOOKUP_WORDS, filter_label, value_text
 from netinv_core.read.filters import NULL
 from netinv_core.write import references
 from netinv_web.forms.controls import Control
@@ -128,8 +128,8 @@ def _offered(
     statement = sa.select(column).select_from(source).where(column.is_not(None), *visible).order_by(*order)
     keys = [str(key) for key in uow.execute(statement.limit(MAX_OFFERED)).scalars()]
     offered = list(dict.fromkeys([*(value for value in values if value != NULL), *keys]))
-    names = names_of(uow, endpoint, [(item, offered)])
-    return [(value, names.get((target.label, value), value)) for value in offered]
+    names = names_of(uow, [(endpoint, item, offered)])
+    return [(value, value_text(endpoint, item, value, names)) for value in offered]
 
 
 def submitted(request: Request, endpoint: Endpoint, query: ListQuery) -> ListQuery | None:

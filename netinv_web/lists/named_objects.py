@@ -41,12 +41,15 @@ def target_of(endpoint: Endpoint, item: Filter) -> Endpoint | None:
     return filters.target_of(endpoint, item.relation.steps) if item.relation is not None else None
 
 
-def names_of(uow: UnitOfWork, endpoint: Endpoint, used: Sequence[tuple[Filter, Sequence[str]]]) -> Names:
-    """The names by label of the model and value. Values of objects that the user may not view have none."""
+def names_of(uow: UnitOfWork, used: Sequence[tuple[Endpoint, Filter, Sequence[str]]]) -> Names:
+    """The names by label of the model and value, for filters of lists and their values; one statement for all.
+
+    Values of objects that the user may not view have none.
+    """
     requests: list[tuple[ReadPlan, list[Any]]] = []
     texts: list[tuple[str, dict[Any, str]]] = []
     public: set[str] = set()
-    for item, values in used:
+    for endpoint, item, values in used:
         target = endpoint if item.name == "id" else target_of(endpoint, item)
         if target is None:
             continue

@@ -9,13 +9,14 @@ from pyramid.request import Request
 
 from netinv_core.errors import Invalid
 from netinv_core.labels import capitalized, label_of
-from netinv_core.read.filter_words import condition_words
+from netinv_core.read.filter_words import Names, condition_words, named_objects
 from netinv_extras.validation_rules import trials
 from netinv_extras.validation_rules.violations import broken_by, row_of
 from netinv_web.extensions import ListTab, Tab
 from netinv_web.forms import pickers
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import readable
+from netinv_web.lists.named_objects import names_of
 from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def _trial(request: Request, rules: Endpoint, rule: Mapping[str, Any]) -> dict[s
         try:
             key = pickers.chosen(uow, control, endpoint.natural_sort)
             trial = trials.try_rule(uow, rule["id"], key)
-            parts = [(part, _words(endpoint, part)) for part in trial.parts]
+            named = [item for part in trial.parts for item in named_objects(endpoint, {part.name: part.value})]
+            names = names_of(uow, named)
+            parts = [(part, _words(endpoint, part, names)) for part in trial.parts]
             values |= {"trial": trial, "parts": parts, "path": object_path(endpoint, key)}
         except Invalid as error:
             control.errors = [readable(error.body)]
@@ -48,11 +51,11 @@ def _trial(request: Request, rules: Endpoint, rule: Mapping[str, Any]) -> dict[s
     return values
 
 
-def _words(endpoint: Endpoint, part: trials.TriedPart) -> tuple[str, str, str]:
+def _words(endpoint: Endpoint, part: trials.TriedPart, names: Names) -> tuple[str, str, str]:
     """Label, comparison and values of a part of a rule."""
     if part.condition == trials.UNIQUE:
         return ", ".join(label_of(endpoint.fields[name]) for name in part.value), "unique", ""
-    label, lookup, texts = condition_words(endpoint, part.name, part.value)
+    label, lookup, texts = condition_words(endpoint, part.name, part.value, names)
     return label, lookup, ", ".join(texts)
 
 

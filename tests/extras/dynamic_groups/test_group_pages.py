@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from netinv_core.read.filter_words import NOT_FOUND
 from netinv_testing import Service, Unique
 from netinv_web.testing import Browser
 from netinv_web.testing.browser import BrowserPage
@@ -132,3 +134,32 @@ def test_buttons_that_undo_say_what(service: Service, browser: Browser, unique: 
     labels = [button["aria-label"] for button in page.html.select("form[action*=undo] button")]
     assert [label.split(" UTC ")[-1] for label in labels] == ["updated", "created"]
     assert all(label.startswith("Undo: 20") for label in labels)
+
+
+def test_filters_name_the_objects_of_their_ids(service: Service, browser: Browser, make: Any, unique: Unique) -> None:
+    """In lists and on pages, to whoever may view them, by one statement; others are not told from deleted ones."""
+    name = unique()
+    sites = [make("/api/dcim/sites/", name=f"{name} {number}", status="active") for number in range(12)]
+    rack = str(uuid.uuid4())
+
+    def group(number: int, **given: Any) -> Any:
+        return make(GROUPS, name=f"{name} {number}", content_type="dcim.rack", filter=given)
+
+    def cells(by: Browser) -> list[str]:
+        page = by.get(PAGES, {"name__isw": name, "ordering": "name", "_columns": "filter"})
+        return [" ".join(cell.text.split()) for cell in page.html.select("td .chips")]
+
+    first, gone = group(1, site_id=[sites[0]["id"]]), group(2, id=[rack])
+    with service.statements() as of_two:
+        assert cells(browser) == [f"Site is {name} 0", f"ID is {NOT_FOUND}"]
+    group(3, site_id=[site["id"] for site in sites], site=[sites[0]["slug"]])
+    with service.statements() as of_three:
+        found = cells(browser)[2]
+    of_ids = ", ".join([f"{name} {number}" for number in range(10)] + ["2 more"])
+    assert found in (f"Site is {of_ids} Site is {name} 0", f"Site is {name} 0 Site is {of_ids}")
+    assert len(of_three) == len(of_two)
+    assert f"{name} 0" in browser.get(f"{PAGES}{first['id']}/").html.select_one(".chips").text
+    assert NOT_FOUND in browser.get(f"{PAGES}{gone['id']}/").html.select_one(".chips").text
+    viewer = service.user(("view", ["extras.dynamicgroup", "dcim.rack"]), password=PASSWORD)
+    assert cells(Browser(service, viewer))[0] == f"Site is {NOT_FOUND}"
+    assert NOT_FOUND in browser.get("/dcim/racks/", {"id": rack}).html.select_one("#list .chip").text

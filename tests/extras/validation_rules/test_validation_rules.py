@@ -429,7 +429,7 @@ def test_conditions_are_shown_in_words_and_edited_in_the_list(
     texts = {" ".join(chip.get_text().split()) for chip in page.html.select("dd .chip")}
     assert texts == {
         f"Name starts with {word}",
-        "Status is active",
+        "Status is Active",
         "Asset tag is not empty",
         "Site › Region › Slug is emea, apac",
         f"Owner {word} is not empty",
@@ -437,7 +437,7 @@ def test_conditions_are_shown_in_words_and_edited_in_the_list(
         "Name matches <b>^a",
         "Has primary IP is Yes",
         "Comments is empty",
-        "Status is not planned",
+        "Status is not Planned",
         "Serial matches .",
         "Tenant › Name is A & B",
     }
@@ -459,7 +459,7 @@ def test_a_rule_is_tried_on_one_object_part_by_part(
     service: Service, api: Api, browser: Browser, add_rule: AddRule, word: str
 ) -> None:
     """Also before it is enabled; since when an object breaks it is the last change of what it reads."""
-    tried = api.post(SITES, site(f"{word} edge", facility=word))
+    tried, other = api.post(SITES, [site(f"{word} edge", facility=word), site(f"other {word} core", facility=word)])
     rule = add_rule("dcim.site", {"name__ic": "core", "facility__isnull": False}, enabled=False, message="No core.")
     path = f"{rule['url']}try/"
 
@@ -479,9 +479,11 @@ def test_a_rule_is_tried_on_one_object_part_by_part(
     assert "This object breaks the rule: No core." in page.words
     cells = [[cell.get_text() for cell in row.select("th, td")] for row in page.html.select(".list.whole tbody tr")]
     assert ["Requires", "Name contains core", "does not meet it"] in cells
+    of_ids = add_rule("dcim.site", {"id": [other["id"]]}, enabled=False)
+    tried_by_id = browser.get(f"/extras/validation-rules/{of_ids['id']}/try/", {"object": tried["id"]})
+    assert f"ID is {other['name']}" in tried_by_id.words, "objects are named"
     by_name = browser.get(f"/extras/validation-rules/{rule['id']}/try/", {"_text_object": tried["slug"]})
     assert "This object breaks the rule" in by_name.words
-    other = api.post(SITES, site(f"other {word} core", facility=word))
     answer = api.get(path, {"object": other["id"]})
     assert (answer["applies"], answer["broken"], answer["since"]) == (False, False, None)
     double = add_rule("dcim.site", unique_together=["facility"], applies_to={"name__ic": word}, enabled=False)
