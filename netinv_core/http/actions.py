@@ -67,6 +67,7 @@ class OperationSchema:
     errors: Sequence[type[RequestError]] = ()
     no_content: str = ""
     filtered: bool = False
+    ignores_unknown: bool = False
 
 
 UNDOCUMENTED = OperationSchema(request_body={})
@@ -83,6 +84,7 @@ def documented(
     errors: Sequence[type[RequestError]] = (),
     no_content: str = "",
     filtered: bool = False,
+    ignores_unknown: bool = False,
 ) -> Callable[[ViewT], ViewT]:
     """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, an OpenAPI
     schema, or for ``request_body`` a :class:`BodyOf`.
@@ -94,8 +96,12 @@ def documented(
     ``query`` are the query parameters (:func:`netinv_core.http.query_parameters.query`). ``media_types`` names media
     types of the answer beside JSON. ``errors`` are answers beside those of every read or write. ``no_content``
     describes a further answer 204. A ``filtered`` write takes the filters of its list, and refuses others itself.
+    Members of a body that the schema does not have are refused, but for ``ignores_unknown``: there, clients of
+    version 1 may send others, which are ignored unless bodies are strict.
     """
-    schema = OperationSchema(response, form, request_body, status, query, media_types, errors, no_content, filtered)
+    schema = OperationSchema(
+        response, form, request_body, status, query, media_types, errors, no_content, filtered, ignores_unknown
+    )
 
     def mark(view: ViewT) -> ViewT:
         setattr(view, _SCHEMA_ATTRIBUTE, schema)
@@ -224,7 +230,7 @@ def _taking_standard_parameters(view: View) -> View:
 
 
 def taking_documented_members(view: View, schema: OperationSchema) -> View:
-    """The view; where bodies are strict, its writes take the members that it documents and no others.
+    """The view; its writes take the members that it documents and no others (see :func:`documented`).
 
     Without a documented body they take none, unless they make objects of a resource (``some``), which says what it has.
     """
@@ -236,8 +242,8 @@ def taking_documented_members(view: View, schema: OperationSchema) -> View:
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
         registry: Registry = request.registry.netinv
-        if request.method in UNSAFE_METHODS and strict_bodies.is_strict(registry):
-            strict_bodies.check(registry, body_of(request), taken)
+        if request.method in UNSAFE_METHODS and (not schema.ignores_unknown or strict_bodies.is_strict(registry)):
+            strict_bodies.check(body_of(request), taken)
         return view(request)
 
     return wrapper

@@ -55,13 +55,13 @@ def refused_reference(names: Iterable[str]) -> str:
     return f"Unknown fields: {', '.join(map(short, names))}."
 
 
-def check(registry: Registry, body: Any, schema: Mapping[str, Any]) -> None:
+def check(body: Any, schema: Mapping[str, Any]) -> None:
     """Checks the members of a body that is no object of a resource, such as that of an action, and of objects in it.
 
     :param schema: the OpenAPI schema of the body; an object without ``properties`` in it may have any members
-    :raises Invalid: naming those that the schema does not have, where bodies are strict
+    :raises Invalid: naming those that the schema does not have
     """
-    if is_strict(registry) and (errors := _errors(body, schema)):
+    if errors := _errors(body, schema):
         raise Invalid(errors)
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.errors import Invalid, NotFound, TooLarge, error_text
-from netinv_core.fields.schema import REQUIRED
+from netinv_core.fields.schema import NOT_NULL, REQUIRED
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.http.views import key_of
@@ -100,6 +100,8 @@ def apply_type(request: Request) -> dict[str, Any]:
     body = body_of(request)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+    if body.get(DEVICES, ()) is None:
+        raise Invalid.field(DEVICES, NOT_NULL)
     choices, devices = read_choices(uow, body.get(CHOICES, [])), body.get(DEVICES)
     if _is_moving(body):
         move(uow, key, _read_devices(uow, devices))
@@ -169,8 +171,10 @@ def plan_for(
     found = listing.rows(uow, endpoint, keys if given is None else given, "view", locked=locked)
     of_type = [key for key in keys if key in found and found[key]["device_type_id"] == device_type]
     known = set(of_type)
-    if others := [key for key in given or () if key not in known]:
-        raise Invalid.field(DEVICES, *(f"No device of this type has the id {key}." for key in others))
+    chosen = dict.fromkeys(choice.device for choice in choices if choice.device is not None)
+    for name, asked in ((DEVICES, given or ()), (CHOICES, chosen)):
+        if others := [key for key in asked if key not in known]:
+            raise Invalid.field(name, *(f"No device of this type has the id {key}." for key in others[:MOST_NAMED]))
     number = sum(counts(uow, of_type).values())
     if number > MAX_ROWS:
         message = f"The devices have {number} differences; at most {MAX_ROWS} are applied at once: name fewer devices."

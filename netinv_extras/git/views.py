@@ -39,7 +39,11 @@ _OUTCOME = {
 }
 
 
-@documented({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}, status=200)
+@documented(
+    {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]},
+    status=200,
+    ignores_unknown=True,
+)
 def ask(request: Request) -> dict[str, str]:
     """Requests a sync: the worker fetches the repository and imports its contents."""
     uow, endpoint = request.uow, request.context.endpoint

@@ -38,7 +38,7 @@ def _json_object(body: Any) -> dict[str, Any]:
     return body
 
 
-@documented(_RESPONSE, request_body={**_REQUEST, "required": ["query"]})
+@documented(_RESPONSE, request_body={**_REQUEST, "required": ["query"]}, ignores_unknown=True)
 @root_views.root("Graph Qldrfapi", DESCRIPTION, ["POST"], read_only=True)
 def graphql(request: Request) -> dict[str, Any]:
     """Executes a GraphQL query."""
@@ -46,7 +46,7 @@ def graphql(request: Request) -> dict[str, Any]:
     return _execute(request.uow, body.get("query"), body)
 
 
-@documented(_RESPONSE, request_body={"type": "object", "properties": _VARIABLES}, status=200)
+@documented(_RESPONSE, request_body={"type": "object", "properties": _VARIABLES}, status=200, ignores_unknown=True)
 def run(request: Request) -> dict[str, Any]:
     """Executes a saved query with the variables in the body. Requires permission to add queries, as any POST here."""
     uow, key = request.uow, request.context.key

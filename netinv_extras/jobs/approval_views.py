@@ -65,7 +65,7 @@ def _check_may_approve(uow: RequestUnitOfWork, schedule: Row) -> None:
 _FORCE = query("force", {"type": "boolean"}, "Approves a schedule whose time is over; the job then runs immediately.")
 
 
-@documented(job_schedules.LABEL, status=200, query=[_FORCE])
+@documented(job_schedules.LABEL, status=200, query=[_FORCE], ignores_unknown=True)
 def approve(request: Request) -> dict[str, Any]:
     """Approves a scheduled job.
 
@@ -102,7 +102,7 @@ def _next_run(schedule: Row, at: datetime.datetime) -> datetime.datetime | None:
     return first_run(schedule["interval"], max(schedule["start_time"], at), schedule["crontab"])
 
 
-@documented(status=204)
+@documented(status=204, ignores_unknown=True)
 def deny(request: Request) -> Response:
     """Deletes a scheduled job that waits for approval.
 
@@ -116,7 +116,7 @@ def deny(request: Request) -> Response:
     return no_content()
 
 
-@documented(job_results.LABEL, status=200)
+@documented(job_results.LABEL, status=200, ignores_unknown=True)
 def dry_run(request: Request) -> dict[str, Any]:
     """Runs the job of a schedule immediately as the current user, without committing.
 

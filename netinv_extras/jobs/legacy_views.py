@@ -46,7 +46,7 @@ def _job_id(uow: UnitOfWork, request: Request) -> Any:
     return key
 
 
-@documented(_CLASS, request_body=REQUEST, status=200)
+@documented(_CLASS, request_body=REQUEST, status=200, ignores_unknown=True)
 def run_class(request: Request) -> dict[str, Any]:
     """Runs the job with a class path; answers with the job in the representation of versions before 1.3."""
     uow, endpoint = request.uow, request.context.endpoint

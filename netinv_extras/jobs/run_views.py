@@ -278,7 +278,7 @@ def represent_run(uow: UnitOfWork, result_id: Any, schedule_id: Any) -> dict[str
     return {"schedule": schedule, "job_result": represent(uow, job_results.LABEL, result_id)}
 
 
-@documented(RESPONSE, request_body=REQUEST, status=201)
+@documented(RESPONSE, request_body=REQUEST, status=201, ignores_unknown=True)
 def run(request: Request) -> dict[str, Any]:
     """Runs a job, immediately or on a schedule."""
     uow = request.uow

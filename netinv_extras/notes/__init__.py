@@ -124,7 +124,9 @@ def list_notes(request: Request) -> dict[str, Any]:
 
 
 @documented(
-    "extras.note", request_body={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}
+    "extras.note",
+    request_body={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]},
+    ignores_unknown=True,
 )
 def add_note(request: Request) -> dict[str, Any]:
     """Creates a note about one object."""

@@ -275,6 +275,13 @@ BAD: list[tuple[Any, str, str]] = [
     ({"devices": ["x"]}, "devices", "“x” is not a valid UUID."),
     ({"devices": [None]}, "devices", "is not a valid UUID."),
     ({"devices": ["00000000-0000-4000-8000-000000000000"]}, "devices", "No device of this type has the id"),
+    ({"devices": None}, "devices", "This field may not be null."),
+    ({"device": ["00000000-0000-4000-8000-000000000000"]}, "device", "Unknown field."),
+    (
+        {"choices": [{"action": "keep", "device": "00000000-0000-4000-8000-000000000000"}]},
+        "choices",
+        "No device of this type has the id",
+    ),
     ({"choices": {}}, "choices", "Expected a list"),
     ({"choices": [1]}, "choices", "Expected a dictionary"),
     ({"choices": [{}]}, "action", "Choose from apply, keep, rename."),
