@@ -5,6 +5,7 @@ It is ``config.registry.netinv`` and complete after :meth:`Registry.freeze`; not
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -287,6 +288,13 @@ class Registry:
     def stored(self) -> list[Endpoint]:
         """The endpoints of all models with rows, those of disabled features included."""
         return [*self.endpoints.values(), *self.unserved.values()]
+
+    @functools.cached_property
+    def configuration_tables(self) -> frozenset[Any]:
+        """The tables of the resources with ``configuration=True``, and those of their lists."""
+        endpoints = [endpoint for endpoint in self.stored() if endpoint.resource.configuration]
+        lists = {getattr(field, "table", None) for endpoint in endpoints for field in endpoint.fields.values()}
+        return frozenset({endpoint.table for endpoint in endpoints} | lists - {None})
 
     def target(self, link: ForeignKeyInfo | None) -> Endpoint | None:
         """The endpoint of a foreign key's target; ``None`` when its package is not installed."""

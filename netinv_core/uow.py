@@ -409,6 +409,8 @@ class UnitOfWork:
         if statement.is_dml:
             if not statement.is_insert:  # INSERTs change no cached row
                 self.expire_all()
+            if statement.table in self.registry.configuration_tables:
+                self.configuration.cached = None  # what is read from here on is not committed yet
             self._mark_changed()
         if self.executed is not None:
             self.executed.append((statement, values, where))

@@ -21,6 +21,7 @@ class Combined(abc.ABC):
     """
 
     is_dml, is_select, is_insert = True, False, False
+    table: Any = None  # it writes no configuration
 
     @abc.abstractmethod
     def at_once(self, run: Run, values: Any) -> Any:
