@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 #: A function that checks the drafts of a batch, or completes them: it rejects what is wrong (``draft.reject``).
 Rule = Callable[["UnitOfWork", "Sequence[Draft]"], None]
+CounterOfCreated = Callable[["UnitOfWork", "Sequence[Draft]"], Mapping[str, int]]
 BeforeDelete = Callable[["UnitOfWork", "Sequence[dict[str, Any]]"], None]
 Downgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
@@ -238,6 +239,7 @@ class Resource:
     prepare_functions: tuple[Rule, ...] = ()
     rules: tuple[Rule, ...] = ()
     after_save_functions: tuple[Rule, ...] = ()
+    counters_of_created: tuple[CounterOfCreated, ...] = ()
     before_delete_functions: tuple[BeforeDelete, ...] = ()
     of: Resource | None
     orderings: Mapping[str, Sequence[str]]
@@ -359,12 +361,17 @@ class Resource:
 
         return register if function is None else register(function)
 
-    def after_save(self, function: Rule) -> Rule:
+    def after_save(self, function: Rule, *, counts: CounterOfCreated | None = None) -> Rule:
         """Registers a function for further changes of a write.
 
         It is called with the batch of drafts after they are written.
+
+        :param counts: for a function that creates many objects along with new ones: returns how many of each resource
+            it would create for drafts (:mod:`netinv_core.write.created_along`)
         """
         self.after_save_functions = (*self.after_save_functions, function)
+        if counts is not None:
+            self.counters_of_created = (*self.counters_of_created, counts)
         return function
 
     def before_delete(self, function: Any) -> Any:

@@ -94,6 +94,7 @@ class UnitOfWork:
     * ``managed``: a transaction manager commits the session;
     * ``importing``: objects are written as they are elsewhere, so none are created along with them;
     * ``restoring``: deleted objects are written as they were, so none are created along with them;
+    * ``outlining``: new objects are tried, too many to create those along with them;
     * ``is_system``: the service itself acts on behalf of the user;
     * ``author``: the user on whose behalf the unit has more permissions than they have; ``None`` where it has theirs;
     * ``guard_state``: what guards of changes keep (:mod:`netinv_core.changelog.guards`), by names of their own;
@@ -122,6 +123,7 @@ class UnitOfWork:
     managed: bool = False
     importing: bool = False
     restoring: bool = False
+    outlining: bool = False
     is_system: bool = False
     author: Identity | None = None
     guard_state: dict[Any, Any] = dataclasses.field(default_factory=dict)
@@ -373,6 +375,17 @@ class UnitOfWork:
         restoring = copy.copy(self)
         restoring.restoring = True
         return restoring
+
+    def as_outline(self) -> Self:
+        """A copy that tries new objects without those that would be created along with them."""
+        outlining = copy.copy(self)
+        outlining.outlining = True
+        return outlining
+
+    @property
+    def creates_along(self) -> bool:
+        """True when further objects are created along with new ones."""
+        return not (self.importing or self.restoring or self.outlining)
 
     def without_lookups(self) -> Self:
         """A copy for building conditions without SELECTs for names: these become subqueries

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.labels import plural_of, title_of
 from netinv_core.write import save, trees
 from netinv_core.write import table_rows as rows
 from netinv_core.write.dry_run import dry_run
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 CREATED, UPDATED, UNCHANGED, FAULTY = "created", "updated", "unchanged", "error"
 MAX_SHOWN_ROWS = 500
 MAX_EXAMPLE = 40  # characters of an example of a cell
-MAX_PART = 500  # rows that are written together
+MAX_PART = 500  # rows, with what is created along with them, that are written together
 NAMES_FAULTY = "Row {}, which this refers to, has errors."
+CREATED_LATER = "They are created with the import."
 IGNORED = NEVER | {"last_updated", "created"}
 
 
@@ -84,18 +87,22 @@ class ImportPreview:
         return sum(self.counts.values())
 
 
-def parts_of(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> Iterator[list[int]]:
+def parts_of(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable, created: int = 0) -> Iterator[list[int]]:
     """The places of the rows that are written together: all of them change objects, or all of them create some.
+
+    The more objects are ``created`` along with the rows, the fewer rows has a part.
 
     A tree is locked before the first part. To create its nodes first and then change some would let two imports, which
     may both create, wait for each other.
     """
+    rows_and_created = len(table.bodies) + created
+    most = max(1, MAX_PART * len(table.bodies) // rows_and_created) if rows_and_created else MAX_PART
     if any(map(table.changes, range(len(table.bodies)))):
         trees.lock_whole(uow, [endpoint])
     for step in table.order.steps:
         for changing in (True, False):
             places = [place for place in step if table.changes(place) is changing]
-            yield from (places[start : start + MAX_PART] for start in range(0, len(places), MAX_PART))
+            yield from (places[start : start + most] for start in range(0, len(places), most))
 
 
 def write(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable, places: Sequence[int]) -> None:
@@ -122,21 +129,27 @@ def write_all(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> None:
         write(uow, endpoint, table, places)
 
 
-def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPreview:
-    """Writes the rows in a dry run. Rows with errors do not hide those of others."""
+def preview(
+    uow: UnitOfWork, endpoint: Endpoint, table: ImportTable, counted: Counter[str] | None = None
+) -> ImportPreview:
+    """Writes the rows in a dry run. Rows with errors do not hide those of others.
+
+    :param counted: the numbers of objects, by label, that are created along with the rows and are too many to try
+    """
     result = ImportPreview(table.names or table.columns, encoding=table.encoding, mapped=_mapped(table))
     errors: Errors = {place: error for place, error in enumerate(table.errors) if error}
     states: dict[int, str] = {}
+    tried = uow.as_outline if counted else lambda: uow
     with dry_run(uow) as made:
         for places in parts_of(uow, endpoint, table):
             valid = [place for place in places if not _is_faulty(table, place, errors)]
-            valid = attempt(uow, valid, lambda part: write(uow, endpoint, table, part), errors)
+            valid = attempt(uow, valid, lambda part: write(tried(), endpoint, table, part), errors)
             updated = {str(key) for key in uow.change_set.keys_of(endpoint)}
             states |= {place: _state(endpoint, table, place, updated) for place in valid}
     states |= dict.fromkeys(errors, FAULTY)
     changes = {change["object_id"]: change for change in made.changes if change["object_type"] == endpoint.label}
     result.denied = denied_changes(uow, made)
-    result.others = changed_along(uow, endpoint, made)
+    result.others = [*changed_along(uow, endpoint, made), *_counted(uow, counted or {})]
     result.counts = {state: list(states.values()).count(state) for state in (CREATED, UPDATED, UNCHANGED, FAULTY)}
     shown = sorted(states, key=lambda place: (states[place] != FAULTY, place))[:MAX_SHOWN_ROWS]
     result.rows = [
@@ -144,6 +157,15 @@ def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPr
         for place in shown
     ]
     return result
+
+
+def _counted(uow: UnitOfWork, counted: Mapping[str, int]) -> list[Affected]:
+    """The objects that are created along with the rows, of which the numbers alone are known."""
+    return [
+        Affected(title_of(endpoint) if count == 1 else plural_of(endpoint), count, (), notes=[CREATED_LATER])
+        for label, count in counted.items()
+        if count and (endpoint := uow.registry[label])
+    ]
 
 
 def _mapped(table: ImportTable) -> list[MappedColumn]:

@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import hashlib
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from pyramid.response import Response
 from netinv_core.errors import Invalid, RequestError
 from netinv_core.labels import plural_of
 from netinv_core.storage.files import Upload
+from netinv_core.write.created_along import count_created_along
 from netinv_web import runs
 from netinv_web.background import Arguments, BackgroundTask, Progress, background_of
 from netinv_web.bulk.preview import errors_by_key, messages_of
@@ -78,6 +80,20 @@ def counts_text(endpoint: Endpoint, counts: Mapping[str, int]) -> str:
     return f"{plural_of(endpoint)}: {numbers}."
 
 
+def created_along(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> Counter[str]:
+    """The numbers of objects that are created along with those of the rows, by label."""
+    new = [body for place, body in enumerate(table.bodies) if not table.changes(place)]
+    return count_created_along(uow, endpoint, new)
+
+
+def is_long(uow: UnitOfWork, table: ImportTable, created: Counter[str]) -> bool:
+    """True for an import that writes more objects than ``netinv.import_background_rows``: its rows, and what is created
+    along with them.
+    """
+    maximum: int = uow.registry.settings["import_background_rows"]
+    return len(table.bodies) + created.total() > maximum
+
+
 def start(uow: UnitOfWork, endpoint: Endpoint, source: ImportSource) -> str | None:
     """Asks for an import in the background; returns the path of its page, ``None`` where there is no background."""
     background = background_of(uow.registry)
@@ -112,7 +128,8 @@ def write_in_background(uow: UnitOfWork, arguments: Arguments, progress: Progres
     if any(table.errors):
         _fail(table, {place: error for place, error in enumerate(table.errors) if error}, progress)
         return ""
-    for places in import_preview.parts_of(uow, endpoint, table):
+    created = created_along(uow, endpoint, table).total()
+    for places in import_preview.parts_of(uow, endpoint, table, created):
         try:
             import_preview.write(uow, endpoint, table, places)
         except RequestError as error:
@@ -120,9 +137,9 @@ def write_in_background(uow: UnitOfWork, arguments: Arguments, progress: Progres
             return ""
         done += len(places)
         progress.advance(done, total)
-    created = sum(1 for place in range(total) if not table.changes(place))
-    changed = len(uow.change_set.keys_of(endpoint)) - created
-    return counts_text(endpoint, {CREATED: created, UPDATED: max(0, changed)})
+    new = sum(1 for place in range(total) if not table.changes(place))
+    changed = len(uow.change_set.keys_of(endpoint)) - new
+    return counts_text(endpoint, {CREATED: new, UPDATED: max(0, changed)})
 
 
 def _refused(table: ImportTable, places: Sequence[int], error: RequestError, progress: Progress) -> None:

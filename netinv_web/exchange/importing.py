@@ -81,26 +81,20 @@ def show(request: Request) -> Response:
         table = import_run.table_of(uow, endpoint, source)
     except RequestError as error:
         return _page(request, endpoint, members, source, [readable(error.body)])
+    created = import_run.created_along(uow, endpoint, table)
     is_current = last_text(members, DIGEST) == source.digest(table.mapping)
     if step_of(members) == APPLY and is_current and not any(table.errors):
         if table.names:
             column_mapping.remember(request, endpoint, table.names, table.mapping)
-        path = _started(uow, endpoint, source, table)
+        path = import_run.start(uow, endpoint, source) if import_run.is_long(uow, table, created) else None
         if path is not None:
             return see_other(path)
         counts = _written(uow, endpoint, table)
         if counts is not None:
             return _imported(request, endpoint, counts)
-    preview = import_preview.preview(uow, endpoint, table)
+    preview = import_preview.preview(uow, endpoint, table, created if import_run.is_long(uow, table, created) else None)
     outdated = step_of(members) == APPLY and not is_current
     return _page(request, endpoint, members, source, preview=preview, outdated=outdated)
-
-
-def _started(uow: UnitOfWork, endpoint: Endpoint, source: ImportSource, table: import_table.ImportTable) -> str | None:
-    """Asks for a long import in the background; returns the path of its page, ``None`` to write it in the request."""
-    if len(table.bodies) <= endpoint.registry.settings["import_background_rows"]:
-        return None
-    return import_run.start(uow, endpoint, source)
 
 
 def _source(members: Members, of_columns: Stated) -> ImportSource:

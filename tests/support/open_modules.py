@@ -129,6 +129,7 @@ OPEN_MODULES = {
         "units",
         "uow",
         "write.bulk_update",
+        "write.created_along",
         "write.cycles",
         "write.delete",
         "write.differing",
