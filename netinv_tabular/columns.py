@@ -12,6 +12,7 @@ import orjson
 from netinv_core import answer_size
 from netinv_core.errors import FieldErrors, Invalid
 from netinv_core.fields import NONE, Reference, cells, errors_of, generic_pairs
+from netinv_core.nearest import did_you_mean
 from netinv_core.records import CellColumn
 from netinv_core.sql.records import nested_fields
 from netinv_core.write import identification
@@ -244,9 +245,7 @@ def _importable_columns(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str
 
 
 def _no_column(columns: headers.Columns, name: str) -> str:
-    near = headers.nearest(columns, name)
-    text = NO_COLUMN.format(", ".join(columns.names))
-    return f"{text} Did you mean {' or '.join(near)}?" if near else text
+    return NO_COLUMN.format(", ".join(columns.names)) + did_you_mean(headers.nearest(columns, name))
 
 
 class _Joined:

@@ -7,7 +7,6 @@ name objects of the target, and in its display names; they become ids. A constan
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, lower
 from netinv_core.errors import short
 from netinv_core.fields import Choice, Reference, Status, ToMany, ToOne, generic_pairs
+from netinv_core.nearest import did_you_mean, nearest_names
 from netinv_core.sql import lookups
 from netinv_core.sql.plan import fetch_together
 from netinv_core.sql.plans import plan_of
@@ -33,7 +33,6 @@ MAX_ADVISED = 50  # different texts that names are proposed for: each takes up t
 MAX_LISTED = 5
 MAX_WORDS = 6  # of a display name, at each of which the name of the object may begin
 NONE_OF = "No {} is called “{}”."
-NEAREST = " Did you mean {}?"
 SEVERAL = "Several {} are called “{}”: {}. Name one by its id, or by more columns."
 Scopes = Mapping[str, Collection[str]]  # fields that have to agree with those of the object meant, by reference
 
@@ -149,7 +148,7 @@ class NamedReferences:
                 continue
             near = nearest_names.to(use.text, target)
             message = NONE_OF.format(target.title, short(use.text))
-            yield use.place, use.field.name, message + (NEAREST.format(" or ".join(near)) if near else "")
+            yield use.place, use.field.name, message + did_you_mean(near)
 
     def _names(self, target: Endpoint) -> list[str]:
         """Names of objects that the user may view."""
@@ -314,11 +313,5 @@ class _NearestNames:
                 return []
             if target not in self._names:
                 self._names[target] = self._names_of(target)
-            self._found[target, text] = nearest(text, self._names[target])
+            self._found[target, text] = nearest_names(text, self._names[target])
         return self._found[target, text]
-
-
-def nearest(text: str, names: Sequence[str]) -> list[str]:
-    """Up to three names that are like a text."""
-    by_folded = {name.casefold(): name for name in names}
-    return [by_folded[name] for name in difflib.get_close_matches(text.casefold(), list(by_folded), 3, 0.6)]

@@ -14,8 +14,10 @@ from typing import Any
 import colander
 
 from netinv_core import dates
+from netinv_core.errors import Message
 from netinv_core.models.columns import Choices, ColumnInfo
 from netinv_core.models.types import utc
+from netinv_core.nearest import did_you_mean, nearest_choices
 
 REQUIRED = "This field is required."
 NOT_NULL = "This field may not be null."
@@ -62,7 +64,7 @@ class _Type(colander.SchemaType):  # type: ignore[misc]
         try:
             return self.parse(cstruct)
         except ValueError as error:
-            raise colander.Invalid(node, str(error)) from None
+            raise colander.Invalid(node, error.args[0]) from None
 
     def parse(self, value: Any) -> Any:
         raise NotImplementedError
@@ -212,6 +214,7 @@ class OneOf(_Type):
 
     def __init__(self, choices: Choices, blank: bool, plain: bool = False) -> None:
         self.by_text = {str(value): value for value, _ in choices.items}
+        self.named = tuple((str(value), str(label)) for value, label in choices.items if value not in (None, ""))
         self.blank = blank
         self.plain = plain
 
@@ -228,7 +231,9 @@ class OneOf(_Type):
             return self.by_text[str(value)]
         except KeyError:
             text = f'"{value}"' if self.plain else f"{value}"
-            raise ValueError(f"{text} is not a valid choice.") from None
+            message = f"{text} is not a valid choice."
+            near = nearest_choices(str(value), self.named)
+            raise ValueError(Message(message, message + did_you_mean(near))) from None
 
 
 class JsonValue(_Type):
@@ -356,5 +361,5 @@ def parse(node: Any, value: Any) -> Any:
 
 def messages(error: colander.Invalid) -> list[str]:
     """Returns the messages of a node's error, in order."""
-    texts = [text.interpolate() if hasattr(text, "interpolate") else str(text) for text in error.messages()]
+    texts = [text.interpolate() if hasattr(text, "interpolate") else text for text in error.messages()]
     return texts or [REQUIRED]

@@ -21,7 +21,7 @@ from netinv_core.sql.plan import fetch_together
 from netinv_core.sql.plans import plan_of
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
-from netinv_core.write.reference_messages import no_such_value
+from netinv_core.write.reference_messages import no_such_status
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -95,8 +95,9 @@ def _check(uow: UnitOfWork, endpoint: Endpoint, field: Status, drafts: Sequence[
     """Rejects the drafts whose statuses objects of the resource may not have, as the database has it now."""
     target = field.target
     assert target is not None
-    ids = {row.id for row in references.statuses_of(uow, target, endpoint.label).values()}
+    statuses = references.statuses_of(uow, target, endpoint.label).values()
+    ids = {row.id for row in statuses}
     for draft in drafts:
         if draft.values[field.attribute] not in ids:
             slug = draft.body.get(field.name) if isinstance(draft.body, dict) else None
-            draft.reject(field.name, no_such_value(target, "slug", slug, endpoint.plural))
+            draft.reject(field.name, no_such_status(target, endpoint, slug, statuses))

@@ -6,10 +6,11 @@ was looked for and where.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Message, short
+from netinv_core.nearest import did_you_mean, nearest_choices
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -38,6 +39,13 @@ def no_such_value(target: Endpoint | None, attribute: str, value: Any, owner: st
     """The message about a value of one attribute; ``owner`` says for what objects it was looked for."""
     explanation = f"No {_title(target)} with {attribute} {short(str(value))}{f' for {owner}' if owner else ''}."
     return Message(NO_SUCH_VALUE.format(attribute, value), explanation)
+
+
+def no_such_status(target: Endpoint, owner: Endpoint, slug: Any, statuses: Iterable[Any]) -> Message:
+    """The message about a status that the objects of ``owner`` cannot have; the explanation names similar ones."""
+    message = no_such_value(target, "slug", slug, owner.plural)
+    near = nearest_choices(str(slug), tuple((row.slug, row.name) for row in statuses))
+    return Message(message, message.explanation + did_you_mean(near))
 
 
 def _explanation(template: str, target: Endpoint | None, value: Any) -> str:

@@ -31,6 +31,7 @@ from netinv_core.write.reference_messages import (
     PLAIN_MESSAGES,
     SEVERAL,
     UNRECOGNIZED,
+    no_such_status,
     no_such_value,
 )
 
@@ -276,7 +277,7 @@ def _find_statuses(uow: UnitOfWork, requests: Sequence[ReferenceRequest]) -> Non
         else:
             value = _status_value(request.raw)
             slug = value.lower() if isinstance(value, str) else value
-            request.error = no_such_value(target, "slug", slug, request.draft.endpoint.plural)
+            request.error = no_such_status(target, request.draft.endpoint, slug, rows.values())
 
 
 def statuses_of(uow: UnitOfWork, target: Endpoint, label: str) -> dict[str, Any]:

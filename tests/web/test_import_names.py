@@ -64,8 +64,10 @@ def test_the_nearest_names_are_looked_for_once_for_each_of_few_texts(
 ) -> None:
     """They are compared with thousands of names: a file of many wrong rows would hold the process."""
     sought: list[str] = []
-    nearest = named_references.nearest
-    monkeypatch.setattr(named_references, "nearest", lambda text, names: sought.append(text) or nearest(text, names))
+    nearest = named_references.nearest_names
+    monkeypatch.setattr(
+        named_references, "nearest_names", lambda text, names: sought.append(text) or nearest(text, names)
+    )
     monkeypatch.setattr(named_references, "MAX_ADVISED", 2)
     site(api, f"{word} Office")
     wrong = [f"{word} Ofice"] * 3 + [f"{word} Offic"] * 2 + [f"{word} Offce"]
