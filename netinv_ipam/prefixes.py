@@ -139,7 +139,7 @@ prefixes = Resource(
         facets=["status", "family", "role", "vrf", "site", "tenant"],
         name_in_context=(beside, "prefix", "vrf.name"),
         containers=containers_of,
-        leading=["utilization", "free", "level", "map", "grid"],
+        leading=["utilization", "free", "level", "map", "grid", "addresses"],
         fieldsets=[
             ("Prefix", ["prefix", "status", "role", "is_pool", "description"]),
             ("Place", ["vrf", "site", "location", "vlan"]),

@@ -18,7 +18,7 @@ from netinv_ipam.free_space import Block, free_addresses, free_blocks, last_free
 from netinv_ipam.networks import BITS
 from netinv_ipam.prefixes import containers_of
 from netinv_ipam.taken_space import ADDRESSES, NETWORKS, Row, SpaceTaker, child_filters, children
-from netinv_ipam.web import address_grid, next_prefix, prefix_map, tree
+from netinv_ipam.web import address_grid, address_list, next_prefix, prefix_map, tree
 from netinv_web import notices, static_files
 from netinv_web.extensions import Action, ListTab, Panel
 from netinv_web.following import form_of_object
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 PREFIX, ADDRESS = "ipam.prefix", "ipam.ipaddress"
 FREE_PANEL = "netinv_ipam:web/templates/free_space.jinja2"
 MAP_PANEL, GRID_PANEL = "netinv_ipam:web/templates/prefix_map.jinja2", "netinv_ipam:web/templates/address_grid.jinja2"
+LIST_PANEL = "netinv_ipam:web/templates/address_list.jinja2"
 LEVEL_PANEL = "netinv_ipam:web/templates/prefix_level.jinja2"
 LEVEL_COLUMNS = ("status", "utilization", "role", "vlan", "description")
 COLORING = "color"  # parameter
@@ -116,12 +117,12 @@ def level(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) -> di
 
 
 def block_map(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The map of a prefix; ``None`` where there are no child prefixes, and its addresses are drawn one by one."""
+    """The map of a prefix; ``None`` where there are no child prefixes, and its addresses are shown one by one."""
     coloring = query_text(request, COLORING) or prefix_map.COLORINGS[0]
     if coloring not in prefix_map.COLORINGS:
         raise Invalid({COLORING: [f"Choose one of {', '.join(prefix_map.COLORINGS)}."]})
     drawn = prefix_map.Map(request.uow, endpoint, prefix, coloring)
-    if not drawn.children and (address_grid.has_grid(prefix) or drawn.is_host):
+    if not drawn.children and (address_grid.has_grid(prefix) or drawn.is_host or _has_addresses(request.uow, prefix)):
         return None
     path = object_path(endpoint, prefix["id"])
     return {
@@ -150,6 +151,23 @@ def address_map(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any])
     }
 
 
+def _has_addresses(uow: UnitOfWork, prefix: Mapping[str, Any]) -> bool:
+    return address_list.is_taken(uow, prefix, ADDRESSES)
+
+
+def addresses(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The first addresses of a prefix without child prefixes that has no grid."""
+    uow, target = request.uow, request.uow.registry[ADDRESS]
+    if address_grid.has_grid(prefix) or not may(uow, target, "view") or address_list.is_taken(uow, prefix, NETWORKS):
+        return None
+    listed, more = address_list.first_addresses(uow, target, prefix)
+    if not listed:
+        return None
+    columns = [(name, target.fields[name]) for name in address_list.COLUMNS]
+    path = f"{object_path(endpoint, prefix['id'])}ip-addresses/"
+    return {"addresses": listed, "more": more, "columns": columns, "path": path}
+
+
 def panels_of(endpoint: Endpoint) -> list[Panel]:
     """The panels of a resource."""
     if endpoint.label != PREFIX:
@@ -158,6 +176,7 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
         Panel("free", "Free space", free_space, lazy=True, template=FREE_PANEL, position=100),
         Panel("map", "Map", block_map, "main", lazy=True, template=MAP_PANEL, position=20),
         Panel("grid", "Addresses", address_map, "main", lazy=True, template=GRID_PANEL, position=30),
+        Panel("addresses", "Addresses", addresses, "main", lazy=True, template=LIST_PANEL, position=30),
         Panel("level", "Child prefixes", level, "main", lazy=True, template=LEVEL_PANEL, position=40),
     ]
 

@@ -72,3 +72,27 @@ def test_tabs_of_a_prefix_list_what_is_within_it(browser: Browser, api: Api, uni
     assert [row.get("data-key") for row in children if row.get("data-key")] == [child["id"]]
     addresses = browser.get(f"/ipam/prefixes/{prefix['id']}/ip-addresses/").html.select("tr")
     assert [row.get("data-key") for row in addresses if row.get("data-key")] == [address["id"]]
+
+
+def test_a_large_prefix_without_children_shows_its_addresses_and_no_map_of_free_space(
+    service: Service, browser: Browser, api: Api, unique: Unique
+) -> None:
+    """Its halves are free of prefixes, not of addresses."""
+    prefix = prefix_of(api, unique, prefix="10.9.0.0/23")
+    path, vrf = f"/ipam/prefixes/{prefix['id']}/", prefix["vrf"]["id"]
+    assert [title.text for title in browser.get(path, WHOLE).html.select("#panel-map h2")] == ["Map"]
+    name = unique()
+    body = {"status": "active", "vrf": vrf, "dns_name": f"{name}.example.com".lower()}
+    made = [api.post("/api/ipam/ip-addresses/", {**body, "address": f"10.9.1.{n}/23"}) for n in range(1, 28)]
+    page = browser.get(path, WHOLE)
+    assert not page.html.select("#panel-map") and f"{name}.example.com".lower() in page.words
+    shown = [link.text for link in page.html.select(".main #panel-addresses th a")]
+    assert shown == [address["address"] for address in made[:25]]
+    assert f"{path}ip-addresses/" in [
+        link["href"] for link in page.html.select("#panel-addresses > p a, #panel-addresses a")
+    ]
+    reader = service.user(("view", ["ipam.prefix"]), password=PASSWORD)
+    assert "10.9.1.1/23" not in Browser(service, reader).get(path, WHOLE).text
+    api.post("/api/ipam/prefixes/", {"prefix": "10.9.1.0/24", "status": "active", "vrf": vrf})
+    page = browser.get(path, WHOLE)
+    assert page.html.select("#panel-map") and not page.html.select("#panel-addresses")
