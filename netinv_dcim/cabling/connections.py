@@ -85,11 +85,12 @@ def _connected(uow: UnitOfWork, table: Any) -> Any:
     return table.c.connected_endpoint_id.is_not(None)
 
 
-def _connections(name: str, model: type[Base], of: Resource) -> Resource:
+def _connections(title: str, model: type[Base], of: Resource) -> Resource:
     """The resource that lists the objects of another resource whose paths have a destination."""
     resource = Resource(
         model,
-        name,
+        f"{title.replace(' ', '-')}s",
+        title=title,
         of=of,
         display=of.display,
         brief=(),
@@ -101,8 +102,8 @@ def _connections(name: str, model: type[Base], of: Resource) -> Resource:
     return resource
 
 
-console_connections = _connections("console-connections", ConsolePort, console_ports)
-power_connections = _connections("power-connections", PowerPort, power_ports)
+console_connections = _connections("console connection", ConsolePort, console_ports)
+power_connections = _connections("power connection", PowerPort, power_ports)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -122,6 +123,7 @@ class Itself(fields.Field):
 interface_connections = Resource(
     Interface,
     "interface-connections",
+    title="interface connection",
     of=interfaces,
     display=interfaces.display,
     brief=(),
