@@ -110,7 +110,7 @@ def _source(members: Members, of_columns: Stated) -> ImportSource:
     elif files := uploaded.kept(members):
         content, name = files[-1].content, files[-1].name
     else:
-        raise BadRequest("Paste rows, or choose a file.")
+        raise BadRequest("Choose a file, or paste rows.")
     stated = last_text(members, FORMAT)
     known = dict(import_table.FORMATS)
     file_format = stated if stated in known else import_table.recognised(content, name)
@@ -171,7 +171,7 @@ def _page(
 
 def _controls(endpoint: Endpoint, members: Members, source: ImportSource) -> list[Control]:
     """The controls of the form, with what was entered."""
-    data = Control(DATA, "Rows", "json", attributes={"wrap": "off"}, values=[last_text(members, DATA)])
+    data = Control(DATA, "or paste rows", "json", attributes={"wrap": "off"}, values=[last_text(members, DATA)])
     file = _file_control(endpoint)
     file_format = Control(FORMAT, "Format", "select", choices=import_table.FORMATS, help="Recognised if not stated.")
     file_format.values = [text for text in [last_text(members, FORMAT)] if text]
@@ -179,10 +179,10 @@ def _controls(endpoint: Endpoint, members: Members, source: ImportSource) -> lis
     encoding.help = "Recognised if not stated; state it where letters are wrong in the preview."
     key = identification.key_fields(endpoint, set(endpoint.writable))
     if key is None or "change" not in endpoint.resource.writes:
-        return [data, file, file_format, encoding]
+        return [file, data, file_format, encoding]
     by_key = Control(MATCH, "Update what exists", "checkbox", values=["true"] if source.by_key else [])
     by_key.help = f"Rows without id change the object with the same {', '.join(key)}, if there is one."
-    return [data, file, file_format, encoding, by_key]
+    return [file, data, file_format, encoding, by_key]
 
 
 def _file_control(endpoint: Endpoint) -> Control:
@@ -190,7 +190,7 @@ def _file_control(endpoint: Endpoint) -> Control:
     others = file_importing.imports_of(endpoint)
     extensions = [*import_table.EXTENSIONS, *(extension for item in others for extension in item.extensions)]
     several = {"multiple": "multiple"} if others else {}
-    file = Control(uploaded.FILE, "or a file", "file", attributes={"accept": ",".join(extensions), **several})
+    file = Control(uploaded.FILE, "File", "file", attributes={"accept": ",".join(extensions), **several})
     file.help = " ".join(item.help for item in others)
     return file
 

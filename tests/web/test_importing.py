@@ -105,7 +105,7 @@ def test_every_error_is_at_its_cell_and_nothing_is_written(browser: Browser, api
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "Paste rows, or choose a file."),
+        ("", "Choose a file, or paste rows."),
         ("first,nope\na,b\n", "nope"),
         ("name,slug\na\n", "Row 2 has 1 cells"),
         ("name,name\na,b\n", "is there twice"),
@@ -217,7 +217,7 @@ def affected(page: BrowserPage) -> list[tuple[str, list[str]]]:
 
 
 def test_what_an_import_creates_along_is_counted_and_leads_nowhere(browser: Browser, api: Api, unique: Unique) -> None:
-    """Also where it is more than a dry run lists."""
+    """Also where it is more than a request writes."""
     hardware = Hardware(api, unique)
     type_ = hardware.type()
     rows = [{"device_type": type_, "name": f"eth{number}", "type": "1000base-t"} for number in range(60)]
@@ -226,7 +226,7 @@ def test_what_an_import_creates_along_is_counted_and_leads_nowhere(browser: Brow
     devices = [{**json.loads(device), "name": unique()} for _ in range(20)]
     page = preview(browser, json.dumps(devices), "/dcim/devices/import/")
     ((words, paths),) = affected(page)
-    assert words.startswith("1,200 Interfaces : ") and words.endswith("They are created.") and paths == []
+    assert words == "1,200 Interfaces They are created with the import." and paths == []
 
 
 def test_the_outcome_of_a_preview_has_the_focus(browser: Browser, word: str) -> None:
@@ -268,3 +268,10 @@ def test_statements_do_not_grow_with_the_number_of_rows(service: Service, browse
             form.submit("_step", status=200)
         counts.append(len(statements))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("path", [PAGE, "/dcim/device-types/import/"])
+def test_the_file_is_the_first_field_of_the_page(browser: Browser, path: str) -> None:
+    """Who has a file sees it without looking below the text rows."""
+    fields = browser.get(path).html.select(".import-form :is(input, textarea, select):not([type=hidden])")
+    assert [field["name"] for field in fields][:2] == ["file", "data"]
