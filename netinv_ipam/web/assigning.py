@@ -34,6 +34,7 @@ from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
+    from netinv_core.sql.plan import JoinedTable, ReadPlan
     from netinv_core.uow import UnitOfWork
 
 ADDRESS, PREFIX, VRF = "ipam.ipaddress", "ipam.prefix", "ipam.vrf"
@@ -183,24 +184,32 @@ class OfferedAddress:
     prefix: Row
 
 
+def _read_place(plan: ReadPlan, place: JoinedTable) -> Any:
+    """The reader of the ids of the site and of the untagged VLAN of an interface."""
+    readers = [plan.read(place, path) for path in (SITES[place.endpoint.label], "untagged_vlan_id")]
+    return lambda row, page: tuple(read(row, page) for read in readers)
+
+
 def _offered_addresses(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[OfferedAddress]:
-    """The next free addresses of prefixes at the site of the interface that are networks of hosts, not containers.
+    """The next free addresses of prefixes that are networks of hosts, not containers: those of the untagged VLAN of
+    the interface, and then those at its site.
 
     At most :data:`MAX_OFFERED` prefixes are read, the longest of those at one address first; full ones are left out.
     """
-    path = SITES[endpoint.label]
-    plan = custom_plan(endpoint, ("site of interface",), lambda plan, place: plan.read(place, path))
-    found = plan.fetch(uow, [key])
-    site: Any = found[0][1] if found else None
-    if site is None:
+    found = custom_plan(endpoint, ("site and VLAN of interface",), _read_place).fetch(uow, [key])
+    site, vlan = found[0][1] if found else (None, None)
+    if site is None and vlan is None:
         return []
     prefixes, table = uow.registry[PREFIX], table_of(Prefix)
     limits = permissions.visible(uow, prefixes, table)
     of_hosts = table.c.prefix_length.between(16, 30) | (table.c.prefix_length == 64)
-    statement = sa.select(table).where(table.c.site_id == site, of_hosts, *limits)
+    at_site = table.c.site_id == site if site is not None else sa.false()
+    of_vlan = table.c.vlan_id == vlan if vlan is not None else sa.false()
+    statement = sa.select(table).where(at_site | of_vlan, of_hosts, *limits)
     if containers := container_statuses(uow):
         statement = statement.where(table.c.status_id.is_(None) | table.c.status_id.not_in(containers))
-    ordered = statement.order_by(table.c.ip_version, table.c.network, table.c.prefix_length.desc()).limit(MAX_OFFERED)
+    order = (table.c.ip_version, table.c.network, table.c.prefix_length.desc())
+    ordered = statement.order_by(sa.case((of_vlan, 0), else_=1), *order).limit(MAX_OFFERED)
     rows = {row["id"]: row for row in uow.execute(ordered).mappings()}
     first = {row_key: next(free_addresses(uow, row), None) for row_key, row in rows.items()}
     free = {row_key: address for row_key, address in first.items() if address is not None}

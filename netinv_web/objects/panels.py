@@ -13,7 +13,7 @@ from pyramid.request import Request
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.labels import plural_of
+from netinv_core.labels import label_of, label_of_name, plural_of
 from netinv_core.models.columns import CASCADE
 from netinv_core.sql.plans import plan_of
 from netinv_web import shares
@@ -145,11 +145,13 @@ def _list_path(incoming: IncomingForeignKey, key: Any) -> str:
 
 
 def _title(incoming: IncomingForeignKey, incoming_keys: Sequence[IncomingForeignKey]) -> str:
-    """The plural of the model; with the name of the foreign key where the model has several."""
+    """The plural of the model; with the label of the reference where the model has several."""
     title = plural_of(incoming.child)
     if sum(other.child is incoming.child for other in incoming_keys) == 1:
         return title
-    return f"{title} ({_reference(incoming).replace('_', ' ')})"
+    name = _reference(incoming)
+    field = incoming.child.fields.get(name)
+    return f"{title} ({label_of(field) if field is not None else label_of_name(name)})"
 
 
 def _reference(incoming: IncomingForeignKey) -> str:

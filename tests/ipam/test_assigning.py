@@ -130,6 +130,34 @@ def test_full_prefixes_and_containers_are_not_offered(
     assert not browser.get(page.request.path).html.select("button[name=prefix]")
 
 
+def test_prefixes_of_the_untagged_vlan_are_offered_first(
+    browser: Browser, api: Api, plant: Plant, port: End, vrf: Any, unique: Unique
+) -> None:
+    """Also where the site has more prefixes than are offered, and where the prefix of the VLAN has no site."""
+    vlan = api.post("/api/ipam/vlans/", {"vid": 120, "name": unique(), "status": "active", "site": plant.site})
+    common = {"vrf": vrf["id"], "status": "active"}
+    others = [{"prefix": f"10.59.{n}.0/24", "site": plant.site, **common} for n in range(9)]
+    api.post("/api/ipam/prefixes/", others)
+    own = api.post("/api/ipam/prefixes/", {"prefix": "10.59.200.0/24", "vlan": vlan["id"], **common})["id"]
+    path = f"{page_of(port)}assign-address/"
+    assert own not in [button["value"] for button in browser.get(path).html.select("button[name=prefix]")]
+    api.patch(f"/api/dcim/interfaces/{port.id}/", {"mode": "access", "untagged_vlan": vlan["id"]})
+    offered = browser.get(path).html.select("button[name=prefix]")
+    assert [button.text for button in offered][:2] == ["10.59.200.1/24", "10.59.0.1/24"] and len(offered) == 8
+    assert offered[0].find_parent("tr").find(attrs={"data-label": "VLAN"}).text == f"120 {vlan['name']}"
+
+
+def test_related_objects_are_named_by_the_label_of_their_reference(
+    browser: Browser, api: Api, plant: Plant, port: End, vrf: Any
+) -> None:
+    assign(browser, port, _way="new", address="10.60.0.1/24", vrf=vrf["id"])
+    (address,) = api.get(ADDRESSES, {"interface_id": port.id})["results"]
+    device = api.get(f"/api/dcim/interfaces/{port.id}/")["device"]["id"]
+    api.patch(f"/api/dcim/devices/{device}/", {"primary_ip4": address["id"]})
+    page = browser.get(f"/ipam/ip-addresses/{address['id']}/", {"_show": "all"})
+    assert "Devices (Primary IPv4)" in page.words
+
+
 def test_interfaces_of_virtual_machines_have_addresses_too(
     browser: Browser, api: Api, unique: Unique, vrf: Any
 ) -> None:
