@@ -62,6 +62,19 @@ def test_both_faces_show_deep_devices_twice(browser: Browser, room: Room) -> Non
     assert drawn("both") == [[deep["id"], shallow["id"]], [deep["id"]]]
 
 
+def test_the_faces_are_named_above_them(browser: Browser, room: Room) -> None:
+    """Below 42 units the words would be out of sight."""
+    rack = room.rack()
+    names = browser.get(f"{room.path}&_face=both").html.select_one(".rack .faces")
+    assert [name.text for name in names.select("span")] == ["Front", "Rear"]
+    assert names.find_next_sibling("svg") and not names.find_previous_sibling("svg")
+    figures = browser.get(f"/dcim/racks/{rack['id']}/").html.select("figure")
+    assert [[part.name for part in figure.find_all(["figcaption", "img"])] for figure in figures] == [
+        ["figcaption", "img"],
+        ["figcaption", "img"],
+    ]
+
+
 def test_racks_are_grouped_as_asked(browser: Browser, room: Room, make: Any) -> None:
     role = make("/api/dcim/rack-roles/")
     room.rack(role=role["id"])
