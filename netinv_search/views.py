@@ -42,9 +42,6 @@ _QUERY = (
 def search_everything(request: Request) -> Any:
     """Objects of all resources that a text identifies or names, in groups."""
     parameters = request.uow.query
-    unknown = sorted(set(parameters) - {"q", "limit", "api_version", "format"})
-    if unknown:
-        raise Invalid({name: ["Unknown parameter"] for name in unknown})
     limit = parameters.get("limit", [""])[-1] or "5"
     if not (limit.isascii() and limit.isdecimal() and len(limit) < 4 and 1 <= int(limit) <= searching.MAX_LIMIT):
         raise Invalid.field("limit", f"Enter a number from 1 to {searching.MAX_LIMIT}.")

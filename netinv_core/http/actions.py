@@ -95,7 +95,7 @@ def documented(
     success (default: 201 for POST, 204 for DELETE, else 200).
     ``query`` are the query parameters (:func:`netinv_core.http.query_parameters.query`). ``media_types`` names media
     types of the answer beside JSON. ``errors`` are answers beside those of every read or write. ``no_content``
-    describes a further answer 204. A ``filtered`` write takes the filters of its list, and refuses others itself.
+    describes a further answer 204. A ``filtered`` view takes the filters of a list, and refuses others itself.
     Members of a body that the schema does not have are refused, but for ``ignores_unknown``: there, clients of
     version 1 may send others, which are ignored unless bodies are strict.
     """

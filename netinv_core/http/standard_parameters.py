@@ -1,8 +1,8 @@
 """Parameters of lists, representations and writes, refused where they mean nothing (``netinv.strict_filtering``).
 
-Lists and objects check the parameters of GET as filters (:mod:`netinv_core.read.listing`). Writes refuse those that
-they do not know: who sends ``dryrun`` expects that nothing is written. They ignore ``limit`` and ``offset``, which
-clients of version 1 send. Reads of actions ignore unknown parameters, but not those that another method or path takes.
+Lists and objects check the parameters of GET as filters (:mod:`netinv_core.read.listing`). Writes, actions and views
+beside resources refuse those that they do not know: who sends ``dryrun`` expects that nothing is written, who sends
+``afer`` to a feed, that it begins there. Writes ignore ``limit`` and ``offset``, which clients of version 1 send.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ SENT_WITH_WRITES = frozenset({LIMIT, OFFSET})
 OF_LISTS_OF_WRITES = frozenset({MATCH, ON_ERROR})
 OF_NAMES = frozenset({ORDERING, INCLUDE, sparse_fields.PARAMETER, "exclude", MATCH})  # those of all repetitions count
 OF_READS = frozenset({past_states.PARAMETER, "brief", "exclude"})
-# Parameters of every write, beside ``dry_run`` and ``change_request``, which are taken off the query before its view.
-OF_WRITES = frozenset({"api_version", "format", *SENT_WITH_WRITES})
+# Parameters of every request, beside ``dry_run`` and ``change_request``, which are taken off the query before its view.
+OF_ALL = frozenset({"api_version", "format"})
+OF_WRITES = OF_ALL | SENT_WITH_WRITES
 # What a write with a parameter of another name may mean, also where unknown parameters are ignored: a header too.
 HEADERS = frozenset({"the header If-Match", "the header Idempotency-Key", "the header X-Change-Request"})
 MEANT = frozenset({dry_run.PARAMETER, "change_request", ON_ERROR, MATCH})
@@ -64,14 +65,15 @@ def refuse(uow: RequestUnitOfWork, names: Collection[str]) -> None:
         raise Invalid({name: [UNKNOWN] for name in found})
 
 
-def refuse_unknown(uow: RequestUnitOfWork, known: Collection[str]) -> None:
-    """Refuses the parameters that a write does not know; unless strict, those that nearly are the names of known ones.
+def refuse_unknown(uow: RequestUnitOfWork, known: Collection[str], *, writes: bool) -> None:
+    """Refuses the parameters that are not known; unless strict, those of a write that nearly are the names of known
+    ones.
 
     :raises Invalid: naming them, and what they may mean
     """
-    strict, meaning, errors = is_strict(uow), MEANT.union(known), {}
-    for name in sorted(uow.query.keys() - known):
-        meant = nearest(f"the header {name}", HEADERS, LIKENESS_OF_HEADERS) or nearest(name, meaning, LIKENESS)
+    strict, errors = is_strict(uow), {}
+    for name in sorted(uow.query.keys() - known) if strict or writes else ():
+        meant = _meant(name, known, writes=writes)
         if meant is not None:
             errors[name] = [f"{UNKNOWN}. Did you mean {meant}?"]
         elif strict:
@@ -80,25 +82,34 @@ def refuse_unknown(uow: RequestUnitOfWork, known: Collection[str]) -> None:
         raise Invalid(errors)
 
 
+def _meant(name: str, known: Collection[str], *, writes: bool) -> str | None:
+    """What an unknown parameter may mean: a known one, of a write also a parameter or header of writes."""
+    if not writes:
+        return nearest(name, known, LIKENESS)
+    header = nearest(f"the header {name}", HEADERS, LIKENESS_OF_HEADERS)
+    return header or nearest(name, MEANT.union(known), LIKENESS)
+
+
 def taking(
     view: View, documented: Sequence[Mapping[str, Any]], names: Collection[str] = (), *, filtered: bool = False
 ) -> View:
-    """The view, after a check that its request has none of the parameters of resources but ``names`` and those that it
-    documents, and a write no others, unless it is ``filtered`` by those of its list. Those of one value have one.
+    """The view, after a check that its request has no parameters but ``names`` and those that it documents; one that is
+    ``filtered`` by those of a list, none of the parameters of resources beside them. Those of one value have one.
     """
     schemas = {parameter["name"]: parameter["schema"] for parameter in documented}
     single = [name for name in schemas.keys() - OF_NAMES if schemas[name].get("type") != "array"]
     names = {*names, *schemas}
     refused = (STANDARD | OF_READS | OF_LISTS_OF_WRITES).difference(names)
-    known = OF_WRITES.union(names)
+    of_reads, of_writes = OF_ALL.union(names), OF_WRITES.union(names)
 
     @functools.wraps(view)
     def wrapper(request: Request) -> Any:
         if request.uow.query:
-            if request.method in UNSAFE_METHODS and not filtered:
-                refuse_unknown(request.uow, known)
-            else:
+            if filtered:
                 refuse(request.uow, refused)
+            else:
+                writes = request.method in UNSAFE_METHODS
+                refuse_unknown(request.uow, of_writes if writes else of_reads, writes=writes)
             for name in single:
                 single_value(request.uow.query, name)
         return view(request)
@@ -116,7 +127,7 @@ def writing(view: View, *names: str) -> View:
         if request.uow.query:
             if found := sorted(request.uow.query.keys() & misplaced):
                 raise Invalid({name: [NOT_HERE] for name in found})
-            refuse_unknown(request.uow, known)
+            refuse_unknown(request.uow, known, writes=True)
             check_included(request.uow, request.context.endpoint)
         return view(request)
 

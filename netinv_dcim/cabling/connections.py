@@ -12,7 +12,7 @@ from pyramid.request import Request
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import root_views, views
+from netinv_core.http import query_parameters, root_views, views
 from netinv_core.http.actions import documented
 from netinv_core.models.base import Base
 from netinv_core.read import listing
@@ -156,7 +156,13 @@ def each_pair_once(uow: UnitOfWork, table: Any) -> Any:
     return (table.c.connected_endpoint_type == INTERFACE) & (table.c.id < table.c.connected_endpoint_id)
 
 
-@documented({"allOf": [{"$ref": "#/components/schemas/Device"}], "nullable": True})
+_NEIGHBOUR = (
+    query_parameters.query("peer_device", {"type": "string"}, "The name of the neighbour."),
+    query_parameters.query("peer_interface", {"type": "string"}, "The name of its interface."),
+)
+
+
+@documented({"allOf": [{"$ref": "#/components/schemas/Device"}], "nullable": True}, query=_NEIGHBOUR)
 @root_views.root("Connected Device", "The device that a neighbour's interface is connected to.")
 def connected_device(request: Request) -> dict[str, Any] | None:
     """The device at the far end of a neighbour's interface (``peer_device``, ``peer_interface``) or null.

@@ -81,7 +81,7 @@ def _is_visible(uow: UnitOfWork, key: Any) -> bool:
 _MEMBER = {"type": "object", "description": "An object of the group's content type."}
 
 
-@documented(_MEMBER, form="page", query=object_pages.QUERY)
+@documented(_MEMBER, form="page", query=object_pages.QUERY, filtered=True)
 def members(request: Request) -> dict[str, Any]:
     """Lists the members of a group that the user may view, with the query parameters of their list."""
     uow, key = request.uow, views.key_of(request)

@@ -79,7 +79,7 @@ def _violating(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, val
     return broken if table is endpoint.table else table.c.id.in_(found)
 
 
-@documented(OBJECT, form="page", query=object_pages.QUERY)
+@documented(OBJECT, form="page", query=object_pages.QUERY, filtered=True)
 def violations(request: Request) -> dict[str, Any]:
     """Lists the objects that break a rule and that the user may view, with the query parameters of their list."""
     uow, key = request.uow, views.key_of(request)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from netinv_core.http.actions import actions_of, schema_of
-from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_testing import Service
 
 TENANTS = "/api/tenancy/tenants/"
@@ -75,11 +74,12 @@ def test_every_action_refuses_them(service: Service) -> None:
         for method, view in action.views.items():
             schema = schema_of(view)
             taken = {parameter["name"] for parameter in schema.query}
+            # What lists objects of another resource needs one that exists, and judges the others as filters of these.
+            unknown = () if schema.filtered and method == "get" else UNKNOWN
             words = dict.fromkeys(re.findall(r"{(\w+)}", action.name), "x")
             for endpoint in action.endpoints(service.registry)[:1]:
                 key = uuid.uuid4() if endpoint.key_type is uuid.UUID else 1
                 path = endpoint.path + action.below.format(id=key, **words)
-                unknown = UNKNOWN if method.upper() in UNSAFE_METHODS else ()
                 for name in [*(ALL.keys() - taken), *unknown]:
                     query = {name: ALL.get(name, "true")}
                     refused = service.api.send(method.upper(), path, {}, query=query, status=400)
@@ -91,19 +91,55 @@ def test_every_action_refuses_them(service: Service) -> None:
 
 
 def test_views_beside_resources_refuse_them(service: Service) -> None:
-    """Those that they do not document; ``limit`` and ``offset`` are ignored, as of writes."""
+    """Those that they do not document; ``limit`` and ``offset`` are ignored, as of writes. One that needs further
+    parameters has them in vain.
+    """
     checked = 0
     for app in service.registry.apps.values():
         for path, view in app.views.items():
             taken = {parameter["name"] for parameter in schema_of(view).query}
             for method in view.methods:
-                unknown = UNKNOWN if method in UNSAFE_METHODS else ()
-                for name in [*(ALL.keys() - taken), *unknown]:
+                for name in [*(ALL.keys() - taken), *UNKNOWN]:
                     refused = service.api.send(method, path, {}, query={name: "1"}, status=400)
                     assert list(refused.json) == [name], (method, path)
                     checked += 1
     assert checked > 20
     service.api.patch("/api/users/config/", {}, query={"limit": "1", "offset": "0"})
+
+
+def test_reads_of_actions_name_what_may_be_meant(service: Service) -> None:
+    """A feed with a misspelt ``after`` would begin anew; members and violations judge parameters as their list does."""
+    feed = "/api/extras/object-changes/feed/"
+    refused = service.api.get(feed, {"afer": "now"}, status=400)
+    assert refused == {"afer": ["Unknown filter field. Did you mean after?"]}
+    assert service.api.get(feed, {"depth": "1", "zz": ""}, status=400) == {
+        "depth": ["Unknown filter field"],
+        "zz": ["Unknown filter field"],
+    }
+    group = service.api.post(
+        "/api/extras/dynamic-groups/", {"name": service.unique(), "content_type": "tenancy.tenant", "filter": {}}
+    )
+    members = f"{group['url']}members/"
+    assert service.api.get(members, {"naem": "x"}, status=400) == {"naem": ["Unknown filter field"]}
+    service.api.get(members, {"name": "x", "limit": "1", "brief": "1", "api_version": "1.6", "format": "json"})
+    with service.configured(strict_filtering=False):
+        service.api.get(feed, {"afer": "now", "after": "now"})
+
+
+@pytest.mark.any_database
+def test_every_parameter_of_an_action_in_openapi_is_known_to_it(service: Service) -> None:
+    """The names in the document are those that its view declares."""
+    paths = service.api.get("/api/swagger.json")["paths"]
+    checked = 0
+    for action in actions_of(service.app.registry):
+        for endpoint in action.endpoints(service.registry):
+            operations = paths[f"{endpoint.path.removeprefix('/api')}{action.below}"]
+            for method, view in action.views.items():
+                schema = schema_of(view)
+                found = {item["name"] for item in operations[method]["parameters"] if item.get("in") == "query"}
+                assert {item["name"] for item in schema.query} <= found
+                checked += bool(schema.query)
+    assert checked > 20
 
 
 def test_limit_and_offset_are_sent_with_every_request(service: Service) -> None:
