@@ -85,8 +85,8 @@ def allocate_addresses(request: Request) -> Any:
     if len(free) < len(items):
         reason = f"{row['prefix']} has {len(free)} free addresses, and {len(items)} are asked for."
         return allocating.exhausted(request, reason)
-    bodies = [{**item, "address": address, "vrf": row["vrf_id"]} for item, address in zip(items, free, strict=True)]
-    return allocating.created(uow, request, endpoint, bodies, single=single)
+    allotted = [{"address": address, "vrf": row["vrf_id"]} for address in free]
+    return allocating.created(uow, request, endpoint, items, allotted, single=single)
 
 
 def allocate_next_address(request: Request) -> Row | None:
@@ -144,11 +144,9 @@ def allocate_prefixes(request: Request) -> Any:
     if networks_cut is None:
         lengths = ", ".join(f"/{length}" for length in wanted)
         return allocating.exhausted(request, f"{row['prefix']} has no room for {lengths}.")
-    bodies = [
-        {**_without_length(item), "prefix": network_text(block, version), "vrf": row["vrf_id"]}
-        for item, block in zip(items, networks_cut, strict=True)
-    ]
-    return allocating.created(uow, request, endpoint, bodies, single=single)
+    items = [_without_length(item) for item in items]
+    allotted = [{"prefix": network_text(block, version), "vrf": row["vrf_id"]} for block in networks_cut]
+    return allocating.created(uow, request, endpoint, items, allotted, single=single)
 
 
 def _without_length(item: Row) -> Row:

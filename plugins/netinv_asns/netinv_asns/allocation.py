@@ -59,8 +59,8 @@ def allocate_numbers(request: Request) -> Any:
     if len(free) < len(items):
         reason = f"{row['name']} has {len(free)} free numbers, and {len(items)} are asked for."
         return allocating.exhausted(request, reason)
-    bodies = [{"rir": row["rir_id"], **item, "asn": asn} for item, asn in zip(items, free, strict=True)]
-    return allocating.created(uow, request, uow.registry[ASN_LABEL], bodies, single=single)
+    items, allotted = [{"rir": row["rir_id"], **item} for item in items], [{"asn": asn} for asn in free]
+    return allocating.created(uow, request, uow.registry[ASN_LABEL], items, allotted, single=single)
 
 
 def includeme(config: Any) -> None:

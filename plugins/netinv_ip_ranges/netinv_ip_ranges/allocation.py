@@ -72,8 +72,8 @@ def allocate_addresses(request: Request) -> Any:
     if len(free) < len(items):
         name = range_display(row["start_address"], row["end_address"])
         return allocating.exhausted(request, f"{name} has {len(free)} free addresses, and {len(items)} are asked for.")
-    bodies = [{**item, "address": address, "vrf": row["vrf_id"]} for item, address in zip(items, free, strict=True)]
-    return allocating.created(uow, request, uow.registry[ADDRESS], bodies, single=single)
+    allotted = [{"address": address, "vrf": row["vrf_id"]} for address in free]
+    return allocating.created(uow, request, uow.registry[ADDRESS], items, allotted, single=single)
 
 
 def allocate_next(request: Request) -> Row | None:

@@ -167,3 +167,30 @@ def test_variables_of_graphql_have_to_be_declared(strict: Service) -> None:
     strict.api.post(path, {"query": query, "variables": {"name": "x"}}, status=200)
     assert "nmae" in str(strict.api.post(path, {"query": query, "variables": {"nmae": "x"}}, status=400))
     assert strict.api.post(path, {"query": query, "veiw": 1}, status=400) == {"veiw": [UNKNOWN]}
+
+
+@pytest.mark.parametrize(
+    ("action", "item", "shown"),
+    [("available-ips", {}, "address"), ("available-prefixes", {"prefix_length": 124}, "prefix")],
+)
+def test_allocations_refuse_another_value_than_they_allot(
+    service: Service, action: str, item: dict[str, Any], shown: str
+) -> None:
+    """One that is the same, as it was listed, is taken; as in version 1, another is ignored unless bodies are strict."""
+    vrf = service.api.post("/api/ipam/vrfs/", {"name": service.unique(), "rd": service.unique()[:21]})
+    network = f"{service.unique.ipv6()}::/120"
+    prefix = service.api.post("/api/ipam/prefixes/", {"prefix": network, "status": "active", "vrf": vrf["id"]})
+    path, body = f"/api/ipam/prefixes/{prefix['id']}/{action}/", {"status": "active", **item}
+    other = "2001:db8:ffff::77/124"
+    first = service.api.post(path, {**body, shown: other, "vrf": None})
+    assert first[shown] != other and first["vrf"]["id"] == vrf["id"]
+    with service.configured(strict_bodies=True):
+        refused = service.api.post(path, {**body, shown: other, "vrf": None}, status=400)
+        assert refused.keys() == {shown, "vrf"} and vrf["name"] in refused["vrf"][0]
+        refused = service.api.post(path, [body, {**body, "vrf": str(uuid.uuid4())}], status=400)
+        assert refused[0] == {} and refused[1].keys() == {"vrf"}
+        assert service.api.get("/api/ipam/prefixes/", {"vrf_id": vrf["id"]})["count"] == 1 + (shown == "prefix")
+        free = service.api.get(path)[0]
+        length = {"prefix": str(free[shown]).split("/")[0] + "/124"} if shown == "prefix" else {}
+        for given in (free | length, {"vrf": {"name": vrf["name"]}}, {"vrf": vrf["id"]}):
+            assert service.api.post(path, {**body, **given})["vrf"]["id"] == vrf["id"]
