@@ -25,7 +25,7 @@ from netinv_undo.net_changes import NetChange, identity_of, load
 from netinv_undo.obstacles import Restoration, by_endpoint, examine
 from netinv_undo.ordering import divided, held, made_after
 from netinv_undo.recreation import Recreation, restore_memberships
-from netinv_undo.refusals import refusal_of
+from netinv_undo.refusals import RevertRefused, refusal_of
 from netinv_undo.updates import Updates
 
 if TYPE_CHECKING:
@@ -140,10 +140,26 @@ class _Undo:
         self._updates.write(early)
         self._delete(first, late)
         Recreation(self._uow, restorations, self._most, self._advanced).run()
-        self._updates.write(late)
+        self._update_late(late)
         self._updates.settle()
         restore_memberships(self._uow, restorations)
         self._delete(self._created, [])
+
+    def _update_late(self, updates: Sequence[NetChange]) -> None:
+        """Undoes updates beside the created objects. What a rule refuses there, such as the master of a chassis that
+        leaves it, is undone when those that no update holds are deleted, which may have taken it back.
+        """
+        if not (updates and self._created):
+            self._updates.write(updates)
+            return
+        done = self._done
+        try:
+            with self._uow.savepoint():
+                self._updates.write(updates)
+        except RevertRefused:
+            self._done = done
+            self._delete(self._created, updates)
+            self._updates.write(updates)
 
     def _delete(self, changes: Sequence[NetChange], updates: Sequence[NetChange]) -> None:
         """Deletes those created objects that are not held by updates that are still to be undone."""

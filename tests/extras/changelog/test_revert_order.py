@@ -175,3 +175,45 @@ def test_the_number_of_statements_does_not_grow_with_what_is_replaced(
         counts.append(len(statements))
         assert service.api.get(CABLES, {"id": [path.split("/")[-2] for path in old]})["count"] == count
     assert counts[0] == counts[1]
+
+
+def test_a_chassis_that_was_created_with_its_master_is_undone(
+    api: Api, plant: Plant, unique: Unique, undo: Callable[..., str]
+) -> None:
+    """Its master cannot leave it while it is there; the undo of the undo brings both back."""
+    device = plant.device()
+    made = api.post("/api/dcim/virtual-chassis/", {"name": unique(), "master": device})
+    assert api.get(f"{DEVICES}{device}/")["vc_position"] == 1
+    (change,) = api.get(CHANGES, {"changed_object_id": made["id"]})["results"]
+    undone = undo(change["request_id"])
+    api.get(made["url"], status=404)
+    now = api.get(f"{DEVICES}{device}/")
+    assert (now["virtual_chassis"], now["vc_position"]) == (None, None)
+    undo(undone)
+    now = api.get(f"{DEVICES}{device}/")
+    assert (now["virtual_chassis"]["id"], now["vc_position"]) == (made["id"], 1)
+    assert api.get(made["url"])["master"]["id"] == device
+
+
+def test_a_chassis_that_was_created_with_its_members_is_undone(
+    api: Api, plant: Plant, unique: Unique, undo: Callable[..., str], apply: Callable[..., str]
+) -> None:
+    """A member that was in none leaves it as well; another change of the same request is undone beside it."""
+    master, member = plant.device(), plant.device()
+    name = unique()
+    request = apply(
+        {
+            "dcim.virtualchassis": [{"name": name, "master": master}],
+            "dcim.device": [
+                {"id": member, "virtual_chassis": {"name": name}, "vc_position": 2, "comments": "second"},
+                {"id": master, "comments": "first"},
+            ],
+        }
+    )
+    (made,) = api.get("/api/dcim/virtual-chassis/", {"name": name})["results"]
+    assert made["member_count"] == 2
+    undo(request)
+    api.get(made["url"], status=404)
+    for device in (master, member):
+        now = api.get(f"{DEVICES}{device}/")
+        assert (now["virtual_chassis"], now["vc_position"], now["comments"]) == (None, None, "")
