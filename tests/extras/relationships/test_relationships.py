@@ -206,6 +206,31 @@ def test_objects_that_the_filter_does_not_find_have_no_such_relationship(api: Ap
     assert {item["id"]: slug in item["relationships"] for item in listed} == {inside["id"]: True, outside["id"]: False}
 
 
+def test_an_object_that_leaves_the_filter_keeps_its_associations(
+    api: Api, relate: Any, associate: Any, make: Any
+) -> None:
+    """It is changed as before; it shows the relationship again once the filter finds it again. No other side loses it.
+
+    What is sent for it in the meantime is refused, as for any object outside of the filter.
+    """
+    group, role = make(GROUPS), make(ROLES)
+    slug = (relationship := relate(destination_filter={"group": [group["slug"]]}))["slug"]
+    tenant = make(TENANTS, group=group["id"])
+    association = associate(relationship, role, tenant)
+    left = api.patch(tenant["url"], {"group": None})
+    assert slug not in left["relationships"]
+    assert others(api, role, relationship, "destination") == [tenant["id"]]
+    assert api.get(association["url"])["destination_id"] == tenant["id"]
+    body = {"relationships": {slug: {"source": {"objects": [make(ROLES)["id"]]}}}}
+    assert "destination_filter restriction" in str(api.patch(tenant["url"], body, status=400))
+    assert api.patch(tenant["url"], left | {"description": "as before"})["description"] == "as before"
+    api.patch(tenant["url"], {"group": group["id"]})
+    assert others(api, tenant, relationship, "source") == [role["id"]]
+    api.patch(tenant["url"], {"group": None})
+    api.delete(association["url"])
+    assert others(api, role, relationship, "destination") == []
+
+
 def test_associations_are_found_by_what_they_join(api: Api, relate: Any, associate: Any, make: Any) -> None:
     relationship, role, tenant = relate(), make(ROLES), make(TENANTS)
     made = associate(relationship, role, tenant)
