@@ -204,7 +204,10 @@ def mounted_devices_fit_when_their_type_changes(uow: UnitOfWork, drafts: Sequenc
         elif not fits(placed[row.id], rack.u_height, placed.values()):
             where = f"Device {row.name} in rack {rack_display_name(rack.name, rack.facility_id)}"
             message = f"{where if row.id in seen else HIDDEN} does not have sufficient space"
-            draft.reject("u_height", f"{message} to accommodate a height of {draft['u_height']}U")
+            if draft.changed("u_height"):
+                draft.reject("u_height", f"{message} to accommodate a height of {draft['u_height']}U")
+            else:
+                draft.reject("is_full_depth", f"{message} in full depth: another device is behind it.")
 
 
 def devices_move_with_their_rack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

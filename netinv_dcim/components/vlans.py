@@ -87,7 +87,7 @@ def tagged_vlans_need_the_mode(carried: Any) -> Rule:
             if draft.many.get("tagged_vlans") and draft["mode"] != TAGGED:
                 draft.reject("tagged_vlans", "Mode must be set to tagged when specifying tagged_vlans")
             elif draft.id in with_tagged_vlans:
-                draft.reject("tagged_vlans", f"Clear tagged_vlans to set mode to {draft['mode']}")
+                draft.reject("tagged_vlans", f"Clear tagged_vlans to set mode to {draft['mode'] or 'blank'}")
 
     return rule
 

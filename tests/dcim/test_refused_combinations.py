@@ -136,6 +136,7 @@ def test_vlans_of_interfaces(api: Api, make: Any, plant: Plant) -> None:
         refuses(api, path, fields, field, message)
     assert len(api.patch(path, {"mode": "tagged", "tagged_vlans": [here]})["tagged_vlans"]) == 1
     refuses(api, path, {"mode": "access"}, "tagged_vlans", "Clear tagged_vlans to set mode to access")
+    refuses(api, path, {"mode": None}, "tagged_vlans", "Clear tagged_vlans to set mode to blank")
 
 
 def test_hosts_are_where_their_cluster_is(api: Api, make: Any, plant: Plant) -> None:
