@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -30,25 +31,26 @@ def units_of(height: int, devices: Iterable[Mounted], reserved: Iterable[Sequenc
     return Share(sum(1 for unit in taken if 1 <= unit <= height), height, UNITS)
 
 
-def power_of(uow: UnitOfWork, racks: Iterable[uuid.UUID], limits: Sequence[Any] = ()) -> dict[uuid.UUID, Share]:
-    """Returns the allocated and the available watts of the feeds in these racks, by rack. Takes one statement.
+def power_of(
+    uow: UnitOfWork,
+    racks: Iterable[uuid.UUID],
+    limits: Sequence[Any] = (),
+    moved: Mapping[uuid.UUID, uuid.UUID] | None = None,
+) -> dict[uuid.UUID, Share]:
+    """Returns the allocated and the available watts of the feeds in these racks, by rack. Takes one statement, and one
+    more with moved devices.
 
     A power port on a feed draws its own allocated draw. A port without one draws what the ports on the outlets that it
     supplies draw.
 
     :param limits: conditions of the feeds that count
+    :param moved: racks by id of the devices whose draw counts there, wherever their ports are connected
     """
-    feed, port, outlet = PowerFeed.__table__, PowerPort.__table__, PowerOutlet.__table__
-    supplied = port.alias()
-    behind = (
-        sa.select(sa.func.sum(supplied.c.allocated_draw))
-        .select_from(outlet.join(supplied, supplied.c.cable_peer_id == outlet.c.id))
-        .where(outlet.c.power_port_id == port.c.id, supplied.c.cable_peer_type == OUTLET)
-        .scalar_subquery()
-    )
-    on_feed = sa.and_(port.c.cable_peer_id == feed.c.id, port.c.cable_peer_type == FEED)
+    feed, port = PowerFeed.__table__, PowerPort.__table__
+    away = list(moved or ())
+    on_feed = sa.and_(port.c.cable_peer_id == feed.c.id, port.c.cable_peer_type == FEED, *_of_others(port, away))
     statement = (
-        sa.select(feed.c.rack_id, feed.c.available_power, sa.func.coalesce(port.c.allocated_draw, behind, 0))
+        sa.select(feed.c.rack_id, feed.c.available_power, _drawn(port, away))
         .select_from(feed.outerjoin(port, on_feed))
         .where(in_parameter(uow.registry.dialect, feed.c.rack_id), *limits)
     )
@@ -57,7 +59,29 @@ def power_of(uow: UnitOfWork, racks: Iterable[uuid.UUID], limits: Sequence[Any] 
     for rack, available, drawn in uow.execute(statement, {"keys": keys}) if keys else ():
         share = shares.get(rack, Share(0, 0))
         shares[rack] = Share(share.part + int(drawn), share.whole + available, WATTS)
+    if moved and shares:
+        ports = sa.select(port.c.device_id, _drawn(port, away)).where(port.c.device_id.in_(away))
+        for device, drawn in uow.execute(ports):
+            if (rack := moved[device]) in shares:
+                shares[rack] = dataclasses.replace(shares[rack], part=shares[rack].part + int(drawn))
     return shares
+
+
+def _drawn(port: Any, away: list[uuid.UUID]) -> Any:
+    """The watts that a power port draws, without what ports of the devices ``away`` draw from the outlets behind it."""
+    outlet, supplied = PowerOutlet.__table__, port.alias()
+    behind = (
+        sa.select(sa.func.sum(supplied.c.allocated_draw))
+        .select_from(outlet.join(supplied, supplied.c.cable_peer_id == outlet.c.id))
+        .where(outlet.c.power_port_id == port.c.id, supplied.c.cable_peer_type == OUTLET, *_of_others(supplied, away))
+        .scalar_subquery()
+    )
+    return sa.func.coalesce(port.c.allocated_draw, behind, 0)
+
+
+def _of_others(port: Any, away: list[uuid.UUID]) -> list[Any]:
+    """The condition that a power port is of another device than these."""
+    return [port.c.device_id.not_in(away)] if away else []
 
 
 def of_racks(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, Share]]:

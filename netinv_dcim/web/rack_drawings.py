@@ -35,7 +35,8 @@ class Box:
 
     ``kind`` is the class of the rectangle. ``path`` is where the box leads, ``picture`` the path of the image of the
     device. ``device`` is set on devices that can be moved. ``member`` is the name and value of the button that the box
-    is in the form of the plan: the form has the moves once, links would repeat them.
+    is in the form of the plan: the form has the moves once, links would repeat them. ``obstructed`` says which refused
+    moves a device is in the way of.
     """
 
     kind: str
@@ -49,17 +50,21 @@ class Box:
     device: Mounted | None = None
     chosen: bool = False
     member: tuple[str, str] | None = None
+    obstructed: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class RackContents:
-    """Devices and reservations of a rack; ``rows`` are the columns of devices that the user may view, by id."""
+    """Devices and reservations of a rack; ``rows`` are the columns of devices that the user may view, by id.
+    ``obstructed`` are names of devices whose refused moves a device is in the way of, by its id.
+    """
 
     rack: uuid.UUID
     frame: RackFrame
     devices: Sequence[Mounted]
     rows: Mapping[Any, Any]
     reserved: Sequence[Reserved]
+    obstructed: Mapping[Any, Sequence[str]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,6 +107,9 @@ def boxes(uow: UnitOfWork, contents: RackContents, face: str, shown: DrawingOpti
             occupied.update(units)
             details = device_details(uow, device, contents.rows.get(device.id), face)
             box = _device_box(frame, device, units, details, behind=device.face != face, pictures=shown.pictures)
+            if refused := contents.obstructed.get(device.id):
+                note = f"In the way of {', '.join(refused)}"
+                box = dataclasses.replace(box, obstructed=note, lines=[*box.lines, note])
             made.append(shown.movable(box, device) if details is not None else box)
     return [*_reserved_boxes(frame, contents.reserved, occupied), *made]
 

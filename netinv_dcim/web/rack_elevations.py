@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import itertools
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
@@ -24,9 +24,9 @@ from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import custom_plan
 from netinv_dcim.devices import Device
 from netinv_dcim.power import PowerFeed
-from netinv_dcim.rack_position import Mounted, mounted
+from netinv_dcim.rack_position import HIDDEN, Mounted, mounted
 from netinv_dcim.rack_utilization import power_of, units_of
-from netinv_dcim.rack_views.drawing_data import device_rows, reservations, visible
+from netinv_dcim.rack_views.drawing_data import device_rows, display_name, reservations, visible
 from netinv_dcim.rack_views.svg import RackFrame
 from netinv_dcim.web import rack_plan
 from netinv_dcim.web.rack_drawings import SIZE, DrawingOptions, RackContents, RackDrawing, boxes, layer, targets
@@ -76,7 +76,7 @@ class TrayItem:
 @dataclasses.dataclass(frozen=True)
 class RackView:
     """A rack of the page. ``scale`` names the column of unit numbers that racks of its kind share. ``added_power`` are
-    the watts of ``power`` that planned moves add.
+    the watts of ``power`` that planned moves add, ``affected`` is true for racks that they lead from or to.
     """
 
     rack: Mapping[str, Any]
@@ -85,6 +85,7 @@ class RackView:
     units: Share
     power: Share | None
     added_power: int = 0
+    affected: bool = False
 
 
 def show(request: Request) -> Any:
@@ -131,7 +132,7 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
     matches = matches_of(uow, endpoint, _ordered(query, grouping), Slice(size, (number - 1) * size))
     shown = DrawingOptions(face, pictures, rack_plan.chosen(uow, query) if plan is not None else None, plan is not None)
     with rack_plan.tried(request, plan) if plan is not None else contextlib.nullcontext(uow) as tried:
-        racks = views_of(tried, endpoint, matches.keys, shown, plan.added_power if plan is not None else {})
+        racks = views_of(tried, endpoint, matches.keys, shown, plan)
         tray = tray_of(tried, racks) if plan is not None else ()
     return {
         "endpoint": endpoint,
@@ -221,17 +222,18 @@ def _name(view: RackView, grouping: str) -> str:
 
 
 def views_of(
-    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], shown: DrawingOptions, added_power: Mapping[Any, int]
+    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], shown: DrawingOptions, plan: RackPlan | None = None
 ) -> list[RackView]:
-    """The racks with these ids, in this order, with the drawings of their faces: five statements.
-
-    :param added_power: watts that planned moves add, by rack
+    """The racks with these ids, in this order, with the drawings of their faces: five statements, and up to three more
+    with a plan, whose moves are made.
     """
     racks = dict(custom_plan(endpoint, ("elevations",), _read_rack).fetch(uow, keys))
     devices = mounted(uow, list(racks))
     rows = device_rows(uow, list(devices))
     reserved = reservations(uow, list(racks))
-    power = power_of(uow, racks, visible(uow, PowerFeed))
+    power = _power(uow, racks, plan)
+    obstructed = _obstructed(uow, plan, devices, rows) if plan is not None else {}
+    affected = plan.affected if plan is not None else ()
     inside: dict[Any, list[Mounted]] = {}
     for device in devices.values():
         inside.setdefault(device.rack, []).append(device)
@@ -241,18 +243,38 @@ def views_of(
         if rack is None:
             continue
         frame = RackFrame("", rack["u_height"], rack["desc_units"])
-        contents = RackContents(key, frame, inside.get(key, []), rows, reserved.get(key, []))
+        contents = RackContents(key, frame, inside.get(key, []), rows, reserved.get(key, []), obstructed)
         drawings = [
             RackDrawing(side, sorted([*boxes(uow, contents, side, shown), *targets(contents, side, shown)], key=layer))
             for side in (FACES if shown.face == "both" else (shown.face,))
         ]
         scale = f"units-{frame.height}-{'down' if frame.descending else 'up'}"
         units = units_of(frame.height, contents.devices, [reservation.units for reservation in contents.reserved])
-        share = power.get(key)
-        if share is not None and key in added_power:
-            share = dataclasses.replace(share, part=share.part + added_power[key])
-        views.append(RackView(rack, scale, drawings, units, share, added_power.get(key, 0)))
+        share, added = power.get(key, (None, 0))
+        views.append(RackView(rack, scale, drawings, units, share, added, key in affected))
     return views
+
+
+def _obstructed(
+    uow: UnitOfWork, plan: RackPlan, devices: Mapping[Any, Mounted], rows: Mapping[Any, Any]
+) -> dict[Any, list[str]]:
+    """The names of the devices whose refused moves others are in the way of, by id of these; the plan is told, too."""
+    found: dict[Any, list[str]] = {}
+    for key, others in rack_plan.obstacles(uow, plan, devices.values()).items():
+        names = [display_name(rows[other.id]) if other.id in rows else HIDDEN.lower() for other in others]
+        plan.obstacles[key] = [f"{name} in U{other.position}" for name, other in zip(names, others, strict=True)]
+        for other in others:
+            found.setdefault(other.id, []).append(str(plan.devices[key]["display"]))
+    return found
+
+
+def _power(uow: UnitOfWork, racks: Collection[Any], plan: RackPlan | None) -> dict[Any, tuple[Share, int]]:
+    """The power of racks, with the moves of a plan, and the watts that these add."""
+    limits = visible(uow, PowerFeed)
+    now = power_of(uow, racks, limits)
+    moved = plan.to_other_racks if plan is not None else {}
+    after = power_of(uow, racks, limits, moved) if moved else now
+    return {key: (share, share.part - now[key].part) for key, share in after.items()}
 
 
 def _read_rack(plan: ReadPlan, place: JoinedTable) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -23,10 +23,9 @@ from netinv_core.sql.plans import custom_plan
 from netinv_core.write import save
 from netinv_core.write.dry_run import dry_run
 from netinv_dcim.choices import FACES
-from netinv_dcim.components.power_ports import PowerPort
 from netinv_dcim.device_types import DeviceType
 from netinv_dcim.devices import OCCUPIED, Device
-from netinv_dcim.rack_position import CHILD
+from netinv_dcim.rack_position import CHILD, Mounted
 from netinv_dcim.rack_views.drawing_data import visible
 from netinv_dcim.racks import Rack
 from netinv_web import notices
@@ -167,14 +166,33 @@ class PlannedMove:
 
 @dataclasses.dataclass
 class RackPlan:
-    """The moves of a page, with the devices and racks they name, and the errors of refused ones by device."""
+    """The moves of a page, with the devices and racks they name. Of refused ones there are the errors, and the names of
+    what is in their way, by device.
+    """
 
     query: ListQuery
     moves: Sequence[Move]
     devices: Mapping[Any, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     racks: Mapping[Any, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     errors: dict[Any, Any] = dataclasses.field(default_factory=dict)
-    added_power: dict[Any, int] = dataclasses.field(default_factory=dict)
+    obstacles: dict[Any, list[str]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def to_other_racks(self) -> dict[uuid.UUID, uuid.UUID]:
+        """The racks of the devices that change theirs, by id, without refused moves."""
+        moves = (move for move in self.moves if move.device not in self.errors)
+        return {move.device: move.rack for move in moves if self.former_rack(move) != move.rack}
+
+    @property
+    def affected(self) -> set[uuid.UUID | None]:
+        """The racks that moves lead from or to, without refused moves."""
+        moves = [move for move in self.moves if move.device not in self.errors]
+        return {rack for move in moves for rack in (move.rack, self.former_rack(move))}
+
+    def former_rack(self, move: Move) -> uuid.UUID | None:
+        """The rack that a device is in now."""
+        rack = self.devices[move.device]["rack"]
+        return uuid.UUID(str(rack["id"])) if rack else None
 
     @property
     def bodies(self) -> dict[uuid.UUID, dict[str, Any]]:
@@ -197,18 +215,20 @@ class RackPlan:
                 _place_text(self.devices[move.device]),
                 _text(self.racks[move.rack]["display"], move.unit, move.face),
                 str(move.device),
-                _reasons(self.errors[move.device]) if move.device in self.errors else [],
+                self._reasons(move.device),
             )
             for move in self.moves
         ]
         return sorted(lines, key=lambda line: not line.errors)
 
-
-def _reasons(error: Any) -> list[str]:
-    """The messages of a refused move, without the sentence about the unique set, which says that the place is taken
-    once more.
-    """
-    return [text.removesuffix(f" {OCCUPIED.partition('. ')[2]}") for text in messages_of(error)]
+    def _reasons(self, key: uuid.UUID) -> list[str]:
+        """The messages of a refused move, without the sentence about the unique set, which says that the place is taken
+        once more, and with what takes it.
+        """
+        if key not in self.errors:
+            return []
+        texts = [text.removesuffix(f" {OCCUPIED.partition('. ')[2]}") for text in messages_of(self.errors[key])]
+        return texts + ([f"In the way: {', '.join(self.obstacles[key])}."] if self.obstacles.get(key) else [])
 
 
 def _place_text(device: Mapping[str, Any]) -> str:
@@ -240,7 +260,6 @@ def plan_of(request: Request, query: ListQuery) -> RackPlan:
     for move in plan.moves:
         if move.device not in plan.devices or move.rack not in plan.racks:
             raise Invalid({MOVE: [f'"{move.text}" names a device or a rack that does not exist.']})
-    plan.added_power = _added_power(uow, plan)
     return plan
 
 
@@ -262,24 +281,25 @@ def _visible_objects(uow: UnitOfWork, model: Any, keys: Sequence[Any], names: Se
     return dict(custom_plan(endpoint, ("rack plan", *names), build).fetch(uow, seen))
 
 
-def _added_power(uow: UnitOfWork, plan: RackPlan) -> dict[Any, int]:
-    """The watts that racks gain or lose, by rack: the allocated draws of the power ports of moved devices."""
-    port = PowerPort.__table__
+def obstacles(uow: UnitOfWork, plan: RackPlan, others: Collection[Mounted]) -> dict[Any, list[Mounted]]:
+    """The devices that are in the way of refused moves, by the id of what was to move. Takes one statement, none
+    without refused moves.
+    """
+    refused = {move.device: move for move in plan.moves if move.device in plan.errors and move.unit}
+    if not refused:
+        return {}
+    device, kind = Device.__table__, DeviceType.__table__
     statement = (
-        sa.select(port.c.device_id, sa.func.sum(port.c.allocated_draw))
-        .where(in_parameter(uow.registry.dialect, port.c.device_id))
-        .group_by(port.c.device_id)
+        sa.select(device.c.id, kind.c.u_height, kind.c.is_full_depth)
+        .join_from(device, kind, kind.c.id == device.c.device_type_id)
+        .where(in_parameter(uow.registry.dialect, device.c.id))
     )
-    draws = {key: int(total or 0) for key, total in uow.execute(statement, {"keys": list(plan.devices)})}
-    added: dict[Any, int] = {}
-    for move in plan.moves:
-        rack, draw = plan.devices[move.device]["rack"], draws.get(move.device, 0)
-        before = uuid.UUID(str(rack["id"])) if rack else None
-        if before != move.rack:
-            added[move.rack] = added.get(move.rack, 0) + draw
-            if before is not None:
-                added[before] = added.get(before, 0) - draw
-    return added
+    found = {}
+    for key, height, deep in uow.execute(statement, {"keys": list(refused)}):
+        move = refused[key]
+        wanted = Mounted(key, move.rack, move.unit or 0, move.face, height, deep)
+        found[key] = [other for other in others if wanted.meets(other)]
+    return found
 
 
 @contextlib.contextmanager

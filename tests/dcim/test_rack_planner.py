@@ -92,6 +92,31 @@ def test_refused_moves_come_first_and_say_once_that_the_place_is_taken(browser: 
     assert first.text.count("occupied") == 1 and "unique set" not in first.text
 
 
+def test_a_refused_move_names_what_is_in_the_way_and_marks_it(browser: Browser, api: Api, room: Room) -> None:
+    rack = room.rack(10)
+    tall, other = room.device(rack, 1, 2), room.device(rack, 6)
+    page = browser.get(f"{room.path}{move(tall, rack, 5)}")
+    assert f"In the way: {other['name']} in U6." in page.html.select_one(".plan li.invalid").text
+    marked = page.html.select_one(".rack .obstructed").parent
+    assert f"In the way of {tall['name']}" in marked.find("title").text
+    button = marked.find("button")
+    assert button["data-device"] == other["id"] and f"In the way of {tall['name']}" in button["aria-label"]
+    assert len(page.html.select(".rack .obstructed")) == 1
+
+
+def test_a_device_in_the_way_that_the_user_may_not_view_is_not_named(
+    service: Service, room: Room, make_user: Callable[..., Account]
+) -> None:
+    rack = room.rack(10)
+    seen, hidden = room.device(rack, 1), room.device(rack, 4)
+    user = make_user(("view", "dcim.rack"), ("view", "dcim.site"), password=PASSWORD)
+    for action in ("view", "change"):
+        service.permit(action, "dcim.device", {"id": seen["id"]}, users=[user.id])
+    page = Browser(service, user).get(f"{room.path}{move(seen, rack, 4)}")
+    assert "In the way: a device that you may not view in U4." in page.html.select_one(".plan li.invalid").text
+    assert "hidden" in page.html.select_one(".rack .obstructed")["class"] and hidden["name"] not in page.text
+
+
 def test_a_device_is_taken_out_and_waits_beside_the_racks(browser: Browser, api: Api, room: Room) -> None:
     rack = room.rack()
     device, waiting = room.device(rack, 1), room.device(rack, None)
@@ -180,16 +205,80 @@ def test_the_form_of_the_chosen_device_begins_with_its_place(browser: Browser, r
     assert place(f"&_select={waiting['id']}") == (rack["id"], "", "front")
 
 
-def test_power_that_moves_with_a_device_is_counted(browser: Browser, api: Api, room: Room, unique: Any) -> None:
-    first, second = room.rack(), room.rack()
-    panel = api.post("/api/dcim/power-panels/", {"name": unique(), "site": room.site["id"]})["id"]
+def feeds(api: Api, room: Room, racks: list[Any]) -> list[Any]:
+    """A feed of 1,000 W in each of the racks."""
+    panel = api.post("/api/dcim/power-panels/", {"name": room.unique(), "site": room.site["id"]})["id"]
     feed = {"power_panel": panel, "status": "active", "voltage": 100, "amperage": 10, "max_utilization": 100}
-    api.post("/api/dcim/power-feeds/", [{**feed, "name": unique(), "rack": rack["id"]} for rack in (first, second)])
-    device = room.device(first, 1)
-    api.post("/api/dcim/power-ports/", {"device": device["id"], "name": "a", "allocated_draw": 250})
+    made = api.post("/api/dcim/power-feeds/", [{**feed, "name": room.unique(), "rack": rack["id"]} for rack in racks])
+    return list(made)
+
+
+def plug(api: Api, port: Any, supply: Any, kind: str = "dcim.powerfeed") -> None:
+    """Connects a power port."""
+    ends = {"termination_a_type": "dcim.powerport", "termination_a_id": port["id"]}
+    ends |= {"termination_b_type": kind, "termination_b_id": supply["id"]}
+    api.post("/api/dcim/cables/", {**ends, "status": "connected"})
+
+
+def power_port(api: Api, device: Any, draw: int | None = None) -> Any:
+    """A power port of a device."""
+    return api.post("/api/dcim/power-ports/", {"device": device["id"], "name": "a", "allocated_draw": draw})
+
+
+def forecast(page: Any) -> dict[str, str]:
+    """What the plan says of the racks after its moves, by name."""
+    names, shares = page.html.select(".plan .forecast dt"), page.html.select(".plan .forecast dd")
+    return {name.text: " ".join(share.text.split()) for name, share in zip(names, shares, strict=True)}
+
+
+def utilization(api: Api, rack: Any) -> Any:
+    """The power of a rack as the API tells it, in percent."""
+    return api.get(f"/api/dcim/racks/{rack['id']}/?include=utilization")["utilization"]["power"]["percent"]
+
+
+def test_the_plan_shows_the_utilization_of_racks_after_its_moves(browser: Browser, api: Api, room: Room) -> None:
+    """As the racks themselves have it: a device without a cable draws nothing where it is."""
+    first, second = room.rack(), room.rack()
+    feed, _ = feeds(api, room, [first, second])
+    cabled, loose = room.device(first, 1), room.device(first, 2)
+    plug(api, power_port(api, cabled, 250), feed)
+    power_port(api, loose, 100)
+    assert utilization(api, first) == 25
+    page = browser.get(f"{room.path}{move(cabled, second, 1)}{move(loose, second, 2)}")
+    assert forecast(page) == {
+        first["display"]: "Units 0 % Power 0 % -250 W",
+        second["display"]: "Units 20 % Power 35 % +350 W",
+    }
+    assert len(page.html.select(".plan .forecast meter")) == 4
+    assert "Power 35 %" in page.words  # the drawing of the rack says the same
+
+
+def test_the_power_of_a_plan_follows_the_outlets(browser: Browser, api: Api, room: Room) -> None:
+    """A power distribution unit without a draw of its own draws what is on its outlets, and less when that moves."""
+    first, second = room.rack(), room.rack()
+    feed, _ = feeds(api, room, [first, second])
+    unit, one, two = (room.device(first, number) for number in (1, 2, 3))
+    inlet = power_port(api, unit)
+    plug(api, inlet, feed)
+    for device, name, draw in ((one, "1", 300), (two, "2", 100)):
+        outlet = api.post("/api/dcim/power-outlets/", {"device": unit["id"], "name": name, "power_port": inlet["id"]})
+        plug(api, power_port(api, device, draw), outlet, "dcim.poweroutlet")
+    assert utilization(api, first) == 40
+    page = browser.get(f"{room.path}{move(one, second, 1)}")
+    assert forecast(page)[first["display"]] == "Units 20 % Power 10 % -300 W"
+    assert forecast(page)[second["display"]] == "Units 10 % Power 30 % +300 W"
+    everything = browser.get(f"{room.path}{move(one, second, 1)}{move(two, second, 2)}{move(unit, second, 3)}")
+    assert forecast(everything)[second["display"]] == "Units 30 % Power 40 % +400 W"
+
+
+def test_a_refused_move_adds_no_power(browser: Browser, api: Api, room: Room) -> None:
+    first, second = room.rack(), room.rack()
+    feeds(api, room, [first, second])
+    device, other = room.device(first, 1), room.device(second, 1)
+    power_port(api, device, 250)
     page = browser.get(f"{room.path}{move(device, second, 1)}")
-    assert f"{first['display']}: -250 W, -25 % of the power" in page.words
-    assert f"{second['display']}: +250 W, 25 % of the power" in page.words
+    assert page.html.select(".plan li.invalid") and forecast(page) == {}
+    assert other["name"] in page.html.select_one(".plan li.invalid").text
 
 
 def test_a_device_moves_to_the_site_of_its_rack(browser: Browser, api: Api, room: Room, make: Any, unique: Any) -> None:
