@@ -88,6 +88,23 @@ def test_a_panel_is_inserted_into_a_cable_and_taken_out_again(
     assert peer(api, a) == b.id and api.get(cable)["label"] == "A-1"
 
 
+def test_only_devices_with_front_ports_are_offered_as_panels(browser: Browser, api: Api, plant: Plant) -> None:
+    cable, panel, other = plant.cable(plant.end(), plant.end()), plant.panel(), plant.device()
+    page = browser.get(INSERT, chosen(cable))
+    assert not page.html.select("#to-kind")
+    offered = page.html.select_one("#field-to_of")
+    assert {panel.device} <= {option["value"] for option in offered.select("option")} and other not in offered.decode()
+    name = api.get(f"/api/dcim/devices/{other}/")["display"]
+    assert (
+        f"No device is found by “{name}”."
+        in browser.get(INSERT, [*chosen(cable), ("_text_to_of", name)], status=422).words
+    )
+    refused = browser.get(INSERT, [*chosen(cable), ("to_in", "dcim.powerpanel")], status=400)
+    assert "Choices are dcim.device." in refused.words
+    kinds = browser.get(MOVE, chosen(cable)).html.select("#to-kind option")
+    assert {"dcim.device", "dcim.powerpanel"} <= {option["value"] for option in kinds}
+
+
 def test_the_front_of_a_panel_faces_the_chosen_end(browser: Browser, api: Api, plant: Plant) -> None:
     a, b, panel = plant.end(), plant.end(), plant.panel()
     cable = plant.cable(a, b)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from netinv_core.labels import title_of
@@ -28,13 +29,17 @@ class FoundHost:
     matches: Sequence[PortHost] = ()
 
 
-def find(uow: UnitOfWork, kind: str, text: str) -> FoundHost:
-    """The host of a kind that a text means: an id, the address of its page, or the only one that a search finds."""
+def find(uow: UnitOfWork, kind: str, text: str, limits: Mapping[str, str] = MappingProxyType({})) -> FoundHost:
+    """The host of a kind that a text means: an id, the address of its page, or the only one that a search finds, with
+    further query parameters of its list as ``limits``.
+    """
     endpoint = uow.registry[kind]
     key = endpoint.parse_key(text.partition("?")[0].rstrip("/").rpartition("/")[2])
     if key is not None:
         return FoundHost(End(kind, key))
-    count, keys = listing.ids(uow, endpoint, [("q", [text])], Slice(MAX_MATCHES + 1, 0))
+    count, keys = listing.ids(
+        uow, endpoint, [("q", [text]), *((name, [value]) for name, value in limits.items())], Slice(MAX_MATCHES + 1, 0)
+    )
     found = list(ports.hosts_of(uow, [End(kind, key) for key in keys]).values())
     exact = [host for host in found if host.name.casefold() == text.casefold()]
     if len(exact) == 1 or len(found) == 1:

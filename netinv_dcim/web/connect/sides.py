@@ -29,12 +29,15 @@ TITLES = {"a": "From", "b": "To", "to": "To"}
 
 @dataclasses.dataclass
 class ConnectSide:
-    """A side of the page. ``matches`` are hosts among which a text does not decide."""
+    """A side of the page. ``matches`` are hosts among which a text does not decide. ``kinds`` are the models of hosts
+    that are offered, all without them, and ``limits`` query parameters of their lists.
+    """
 
     name: str
     heading: str = ""
     kind: str = ""
     kinds: Sequence[tuple[str, str]] = ()
+    limits: Mapping[str, str] = dataclasses.field(default_factory=dict)
     picker: Control | None = None
     host: PortHost | None = None
     matches: Sequence[PortHost] = ()
@@ -134,7 +137,10 @@ def _far_kinds(uow: UnitOfWork, port: ConnectablePort | None) -> set[str]:
 
 def host_end(uow: UnitOfWork, side: ConnectSide, members: Members, owner: End | None) -> End | None:
     """The host that is chosen on a side: by id, by a text, or because of the port of the side."""
-    kinds = ports.hosts_by_label(uow.registry)
+    offered = {label for label, _ in side.kinds}
+    kinds = {
+        label: host for label, host in ports.hosts_by_label(uow.registry).items() if not offered or label in offered
+    }
     side.kinds = [(label, title_of(endpoint)) for label, endpoint in kinds.items()]
     kind, former = last_of(members, f"{side.name}_in"), last_of(members, f"{side.name}_was")
     side.kind = kind or (owner.label if owner is not None else next(iter(kinds)))
@@ -146,7 +152,7 @@ def host_end(uow: UnitOfWork, side: ConnectSide, members: Members, owner: End | 
     typed = last_of(members, f"{pickers.TEXT_PREFIX}{side.name}_of").strip()
     endpoint = kinds[side.kind]
     if typed:
-        found = hosts.find(uow, side.kind, typed)
+        found = hosts.find(uow, side.kind, typed, side.limits)
         side.errors += [found.error] if found.error else []
         side.matches = found.matches
         return found.end
@@ -164,7 +170,9 @@ def add_pickers(uow: UnitOfWork, sides: Sequence[ConnectSide]) -> None:
     for side in sides:
         endpoint = uow.registry[side.kind]
         values = [str(side.host.end.id)] if side.host is not None else []
-        side.picker = Control(f"{side.name}_of", title_of(endpoint), "picker", target=endpoint, values=values)
+        side.picker = Control(
+            f"{side.name}_of", title_of(endpoint), "picker", target=endpoint, values=values, parameters=side.limits
+        )
         controls.append(side.picker)
     pickers.complete(uow, controls)
     for control in controls:

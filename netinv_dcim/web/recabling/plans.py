@@ -71,9 +71,11 @@ def moving(uow: UnitOfWork, cables: Sequence[OldCable], members: Members) -> Rec
 def inserting(uow: UnitOfWork, cables: Sequence[OldCable], members: Members) -> Recabling:
     """Each cable becomes two: from the chosen end to a front port, and from the rear port behind it to the other."""
     form = _form(cables, members)
-    form.side.heading = "Panel"
+    side = form.side
+    side.heading = "Panel"
+    side.kinds, side.limits = [("dcim.device", "Device")], {"has_front_ports": "true"}  # each is on a rear port
     _open(uow, form, cables, members, set())
-    registry, side = uow.registry, form.side
+    registry = uow.registry
     rears = {port.end.id: port for group in side.groups if group.label == REAR for port in group.ports}
     side.groups = [_with_rears(group, rears) for group in side.groups if group.label == FRONT]
     if side.host is not None and not side.groups:
