@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from netinv_testing import Service
+from tests.support.chromium import PHONE_WIDTH
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 VISIBLE_COLUMNS = """() => {
@@ -89,3 +91,43 @@ def test_a_cut_name_is_the_tooltip_of_its_cell(page: Any, demo_service: Service)
     cell = page.locator("#results tbody tr").first.locator("td").nth(6)
     cell.hover()
     assert cell.get_attribute("title") == cell.evaluate("(cell) => cell.textContent.trim()")
+
+
+def test_all_rows_are_selected_on_a_phone_by_key(new_page: Callable[..., Any]) -> None:
+    page = new_page(width=PHONE_WIDTH)
+    page.goto("/dcim/devices/")
+    every = page.get_by_role("checkbox", name="Select all rows of this page")
+    boxes = page.locator('tbody input[name="pk"]')
+    assert page.get_by_text("Select all", exact=True).is_visible()
+    every.focus()
+    page.keyboard.press("Space")
+    assert page.locator('tbody input[name="pk"]:checked').count() == boxes.count() > 1
+    first = boxes.first
+    edge, other = every.bounding_box(), first.bounding_box()
+    assert abs(edge["x"] - other["x"]) < 4, "it is above the others"
+    first.uncheck()
+    assert every.evaluate("(box) => box.indeterminate")
+    every.focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Space")
+    assert page.locator('tbody input[name="pk"]:checked').count() == 0
+
+
+def test_shift_and_a_click_choose_the_rows_in_between(page: Any) -> None:
+    page.goto("/dcim/devices/")
+    boxes = page.locator('tbody input[name="pk"]')
+
+    def chosen() -> list[int]:
+        found: list[int] = boxes.evaluate_all("all => all.flatMap((box, place) => (box.checked ? [place] : []))")
+        return found
+
+    boxes.nth(1).click()
+    boxes.nth(4).click(modifiers=["Shift"])
+    assert chosen() == [1, 2, 3, 4]
+    assert page.locator("[data-selected-count]").inner_text() == "4"
+    boxes.nth(2).click()
+    boxes.nth(3).click(modifiers=["Shift"])  # takes them off, as the row that was clicked
+    assert chosen() == [1, 4]
+    boxes.nth(8).click()
+    boxes.nth(6).click(modifiers=["Shift"])  # upwards
+    assert chosen() == [1, 4, 6, 7, 8]
