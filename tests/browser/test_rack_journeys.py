@@ -191,3 +191,29 @@ def test_a_long_tray_scrolls_in_itself_and_stays_where_it_is(page: Any, demo_ser
     drag(page, last, racks.first)
     page.get_by_role("button", name="Apply 1 move").wait_for()
     assert tray.evaluate("(part) => part.scrollTop") > before - 60
+
+
+def test_a_device_is_mounted_from_the_tray_by_arrow_keys(page: Any, demo_service: Service, room: Room) -> None:
+    rack, other = room.rack(), room.rack()
+    first, second = room.device(rack, None), room.device(rack, None, 2)
+    page.goto(f"{room.path}&_plan=1")
+    page.get_by_text("Arrow keys:").wait_for()
+    page.locator(f'.tray [data-device="{first["id"]}"]').focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.device") == second["id"]
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.activeElement.name === '_move'")
+    for key, unit, there in (("ArrowDown", 8, rack), ("ArrowRight", 8, other), ("ArrowUp", 9, other)):
+        page.keyboard.press(key)
+        value = page.evaluate("document.activeElement.value")
+        assert value == f"{second['id']}:{there['id']}:{unit}:front", key
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Apply 1 move").wait_for()
+    page.wait_for_function("id => document.activeElement.dataset.device === id", arg=second["id"])
+    page.keyboard.press("ArrowDown")  # as any mounted device
+    page.get_by_text("U8 front").wait_for()
+    button = page.get_by_role("button", name="Apply 1 move")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.locator("[data-notice]").wait_for()
+    assert place(demo_service, second) == (other["display"], 8)

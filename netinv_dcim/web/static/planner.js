@@ -11,6 +11,7 @@ const row = (face, unit, units) => (descends(face) ? unit - 1 : height(face) - u
 const unitAt = (face, place, units) => (descends(face) ? place + 1 : height(face) - place - units + 1);
 
 let focused, scrolled = 0; // the device that has the focus, and how far the tray is scrolled, also after a step
+let choosing = false; // the first unit that the chosen device fits into gets the focus when the page is there
 
 // Follows a link of the page with one more move; the script of lists replaces the part of the page.
 function move(device, face, unit) {
@@ -33,6 +34,8 @@ document.addEventListener("scroll", (event) => {
 
 new MutationObserver(() => {
   document.querySelector(".tray")?.scrollTo(0, scrolled);
+  if (choosing) targets()[0]?.focus();
+  choosing = false;
   if (!focused) return;
   const link = document.querySelector(`#results [data-device="${focused}"]`);
   if (link && document.activeElement !== link) link.focus({ preventScroll: true });
@@ -53,6 +56,41 @@ document.addEventListener("keydown", (event) => {
   }
   const all = faces(), next = all[all.indexOf(face) + steps[event.key]];
   if (next) move(link.dataset.device, next, Math.max(1, Math.min(unit, height(next) - units + 1)));
+});
+
+// -- arrow keys: up and down in the tray to the next device, to the right to the units that one fits into, and among these
+
+const targets = (face = document) => [...face.querySelectorAll("#results button[name=_move]")].sort((a, b) => top(a) - top(b));
+const top = (button) => button.getBoundingClientRect().top;
+const inTray = () => [...document.querySelectorAll(".tray [data-device]")];
+
+function stepInTray(key, device) {
+  const all = inTray();
+  if (key === "ArrowUp" || key === "ArrowDown") all[all.indexOf(device) + (key === "ArrowUp" ? -1 : 1)]?.focus();
+  else if (key === "ArrowRight" && device.hasAttribute("aria-current")) targets(faces().find((face) => targets(face).length))[0]?.focus();
+  else if (key === "ArrowRight") [choosing] = [true, device.click()];
+}
+
+function stepAmongTargets(key, target) {
+  const face = target.closest("g[data-rack]"), free = targets(face), all = faces().filter((other) => targets(other).length);
+  if (key === "ArrowUp" || key === "ArrowDown") return free[free.indexOf(target) + (key === "ArrowUp" ? -1 : 1)]?.focus();
+  const next = all[all.indexOf(face) + (key === "ArrowLeft" ? -1 : 1)];
+  if (next) return targets(next).reduce((best, one) => (Math.abs(top(one) - top(target)) < Math.abs(top(best) - top(target)) ? one : best)).focus();
+  if (key === "ArrowLeft") inTray().find((device) => device.hasAttribute("aria-current"))?.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!plan() || !/^Arrow(Up|Down|Left|Right)$/.test(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+  const device = event.target.closest?.(".tray [data-device]"), target = event.target.closest?.("#results button[name=_move]");
+  if (!device && !target) return;
+  event.preventDefault();
+  if (device) stepInTray(event.key, device);
+  else stepAmongTargets(event.key, target);
+});
+
+// The device that a unit was chosen for has the focus there.
+document.addEventListener("submit", ({ submitter }) => {
+  if (submitter?.name === "_move") focused = submitter.value.split(":")[0];
 });
 
 // -- dragging
