@@ -12,6 +12,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.models import ObjectChange
 from netinv_core.errors import Conflict, Denied, error_text
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 LOG = "netinv_extras:jobs/web/templates/job_log.jinja2"
 MAX_ENTRIES = 1000  # of a log, the last ones
 MAX_RESULTS = 5  # of a job, on its page
-_entries, _results, _schedules = (table_of(model) for model in (JobLogEntry, JobResult, ScheduledJob))
+_entries, _results, _schedules, _changes = (
+    table_of(model) for model in (JobLogEntry, JobResult, ScheduledJob, ObjectChange)
+)
 _COLUMNS = ("created", "position", "grouping", "log_level", "log_object", "absolute_url", "message")
 
 
@@ -115,9 +118,16 @@ def log_values(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any]:
         "completed": status == COMPLETED,
         "status": result["status"]["label"],
         "path": f"/extras/job-results/{result['id']}/",
-        "changes": f"/extras/object-changes/?request_id={result['job_id']}",
+        "changes": f"/extras/object-changes/?request_id={result['job_id']}" if _has_changes(uow, result) else "",
         "proposed_in": _change_request(result),
     }
+
+
+def _has_changes(uow: UnitOfWork, result: Mapping[str, Any]) -> bool:
+    """True when a run has left changes that the user may view: one that failed is rolled back."""
+    limits = permissions.visible(uow, uow.registry.of_model(ObjectChange), _changes)
+    found = sa.select(sa.literal(1)).where(_changes.c.request_id == result["job_id"], *limits).limit(1)
+    return uow.execute(found).first() is not None
 
 
 def _change_request(result: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -115,6 +115,25 @@ def test_a_dry_run_changes_nothing_and_a_run_does(service: Service, browser: Bro
         assert service.api.get("/api/dcim/sites/", {"name__isw": word})["count"] == count
 
 
+@pytest.mark.parametrize(
+    ("then", "commit", "status", "kept"),
+    [("", "true", "Completed", True), ("", "", "Completed", False), ("raise", "true", "Errored", False)],
+)
+def test_a_run_leads_to_its_changes_if_it_has_kept_any(
+    service: Service, browser: Browser, job: Find, then: str, commit: str, status: str, kept: bool
+) -> None:
+    values = {"var-word": service.unique(), "var-then": then, "interval": "immediately"}
+    values |= {"commit": commit} if commit else {}
+    path = browser.post(run_path(job("MakeSites")), values, status=303).headers["Location"]
+    work(service)
+    log = browser.get(f"{path}live-log/").html.select_one("#job-log")
+    assert status in log.select_one(".actions").text
+    links = [link for link in log.select(".actions a") if link.text == "Changes of this run"]
+    assert len(links) == kept
+    for link in links:
+        assert browser.get(link["href"]).html.select(".change, tbody tr")
+
+
 def test_what_was_entered_is_kept_with_the_errors(browser: Browser, job: Find) -> None:
     values = [("var-text", "#no"), ("var-num", "12"), ("var-pick", "b"), ("var-flag", "true")]
     page = browser.post(run_path(job("Echo")), values, status=422).html
