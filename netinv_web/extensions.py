@@ -83,7 +83,7 @@ class ListTab:
     ``preset(object)`` returns the fields that the form for a new object begins with, ``None`` for a list to which
     nothing is added. ``filters(object)`` are those with which the list of the API has the same objects, for the link to
     it and *as code*. Where no filters do, ``api_path(object)`` may name the path in the API that has them. A list that
-    takes long to count is not ``counted`` on every page of the object.
+    takes long to count is not ``counted`` with every page of the object: scripts ask ``api_path`` for the number then.
     """
 
     name: str

@@ -28,13 +28,16 @@ MAX_COUNT = 1000  # objects of a tab that are counted
 
 @dataclasses.dataclass(frozen=True)
 class TabLink:
-    """A tab in the bar of an object's page. ``folded`` ones are in the menu of those without contents."""
+    """A tab in the bar of an object's page. ``folded`` ones are in the menu of those without contents. Scripts ask
+    ``count_path`` for the number of one whose list takes long to count.
+    """
 
     name: str
     title: str
     path: str
     count: int | None = None
     folded: bool = False
+    count_path: str = ""
 
     @property
     def number(self) -> str:
@@ -80,7 +83,8 @@ def tabs_of(
         if isinstance(tab, ListTab):
             label = tab.label_for(representation)
             if may_further(uow, (label, "view")):
-                tabs.append(link)
+                path = tab.api_path(representation) if not tab.counted else ""
+                tabs.append(dataclasses.replace(link, count_path=f"{path}?limit=1" if path else ""))
                 conditions = _within(request, tab, representation) if tab.counted else None
                 if conditions is not None:
                     listed[tab.name] = (uow.registry[label], conditions)

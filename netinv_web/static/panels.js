@@ -1,4 +1,4 @@
-// Lazy panels of an object's page: loaded in one request, each put in its place.
+// Lazy panels of an object's page: loaded in one request, each put in its place. Numbers of tabs that take long to count.
 import { enhance } from "./enhance.js";
 
 async function loadPanels(link) {
@@ -14,6 +14,12 @@ async function loadPanels(link) {
   link.remove();
 }
 
+async function countTab(place) {
+  const response = await fetch(place.dataset.number, { headers: { Accept: "application/json" } });
+  if (response.ok && !response.redirected) place.textContent = (await response.json()).count.toLocaleString("en");
+}
+
 export function loadLazyPanels(root) {
   for (const link of root.querySelectorAll("[data-load]")) loadPanels(link).catch(() => {});
+  for (const place of root.querySelectorAll(".tabs [data-number]")) countTab(place).catch(() => {});
 }

@@ -297,8 +297,18 @@ def test_violations_are_listed_before_a_rule_is_switched_on(
     assert api.get(path, {"name__ie": bad["name"]})["count"] == 1
     page = browser.get(f"/extras/validation-rules/{rule['id']}/violations/")
     assert bad["name"] in page and f"{word} other" in page
+    number = page.html.select_one(".tabs [aria-current] .count")["data-number"]  # scripts ask for it
+    assert browser.get(number, headers={"Accept": "application/json"}).json["count"] == 2
     reader = service.user(("view", "extras.validationrule"), ("view", "dcim.site", {"name": good["name"]})).api
     assert reader.get(path)["count"] == 0
+
+
+def test_the_form_says_once_which_names_a_condition_may_have(browser: Browser, word: str) -> None:
+    fields = {"name": word, "content_type": "dcim.device", "severity": "refuse", "requires": '{"nmae__re": "^a"}'}
+    page = browser.post("/extras/validation-rules/add/", fields, status=422)
+    summary = page.html.select_one("#error-summary").text
+    assert "nmae" in summary and "virtual_chassis" not in summary
+    assert "virtual_chassis" in page.html.select_one("#error-requires").text
 
 
 def test_lists_are_filtered_by_the_rules_that_objects_break(
