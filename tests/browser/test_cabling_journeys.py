@@ -9,6 +9,7 @@ import pytest
 
 from netinv_testing import Service
 from tests.support.cabling_fixtures import PATHS, End, Plant
+from tests.support.chromium import PHONE_WIDTH, WIDTH
 
 REARS = PATHS["dcim.rearport"]
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
@@ -72,9 +73,20 @@ COVERING = """() => {
 }"""
 
 
-def test_no_focus_is_below_the_bar_of_buttons(page: Any, demo_service: Service, plant: Plant) -> None:
-    near, far = plant.end(), plant.ends("dcim.interface", 24)
+LOW = """() => {
+  const field = document.activeElement.getBoundingClientRect(), bar = document.querySelector(".connect > .form-actions");
+  return Math.max(0, field.bottom - bar.getBoundingClientRect().top);
+}"""  # pixels of the focused field that the bar covers
+
+
+@pytest.mark.parametrize("width", (WIDTH, PHONE_WIDTH))
+def test_no_focus_is_below_the_bar_of_buttons(
+    new_page: Callable[..., Any], demo_service: Service, plant: Plant, width: int
+) -> None:
+    page, near, far = new_page(width=width), plant.end(), plant.ends("dcim.interface", 24)
     page.goto(f"/dcim/cables/connect/?a={near.label}:{near.id}")
+    page.wait_for_function("() => document.activeElement.role === 'combobox'")
+    assert not page.evaluate(LOW)
     pick(page, named(demo_service, device_of(demo_service, far[0])))
     covered = []
     while page.evaluate("document.activeElement.name") != "status":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -96,6 +97,31 @@ def test_the_visited_row_has_the_focus_wherever_it_was(page: Any) -> None:
     assert page.evaluate("document.activeElement.textContent") == names[1]
     press(page, "Enter")
     heading(page, names[1])
+
+
+def test_tenants_are_renamed_by_keys_alone(page: Any, demo_service: Service, unique: Callable[[], str]) -> None:
+    """What a preview says has the focus, so that the next key leads to *Apply*."""
+    word = unique()
+    names = [f"{word} {place}" for place in ("a", "b")]
+    demo_service.api.post("/api/tenancy/tenants/", [{"name": name, "slug": name.replace(" ", "-")} for name in names])
+    page.goto(f"/tenancy/tenants/?name__isw={word}")
+    page.locator("[data-select-all]").focus()
+    press(page, "Space", "s")
+    for _ in range(10):
+        if page.evaluate("document.activeElement.textContent").strip() == "Rename":
+            break
+        press(page, "Tab")
+    press(page, "Enter")
+    heading(page, "Rename 2 tenants")
+    page.keyboard.type(word)
+    press(page, "Tab")
+    page.keyboard.type(f"{word} renamed")
+    press(page, "Enter")
+    heading(page, "preview")
+    assert page.evaluate("document.activeElement.textContent").startswith("2 would change")
+    press(page, "Tab", "Enter")
+    page.locator("[data-notice]", has_text="2 tenants were renamed.").wait_for()
+    assert demo_service.api.get("/api/tenancy/tenants/", {"name__isw": f"{word} renamed"})["count"] == 2
 
 
 @pytest.mark.parametrize(("path", "key"), [("/dcim/sites/", "f"), ("/dcim/sites/{dcim.site}/", ".")])
