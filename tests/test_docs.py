@@ -5,6 +5,7 @@ exists.
 from __future__ import annotations
 
 import configparser
+import functools
 import re
 from pathlib import Path
 
@@ -23,6 +24,7 @@ FOR_DEVELOPERS = ["CONTRIBUTING.md", "architecture.md", "concepts.md", "concurre
 CODE_BLOCK = re.compile(r"^```.*?^```", flags=re.DOTALL | re.MULTILINE)
 PYTHON_FILE = re.compile(r"(?<![\w/.<>-])(?:[\w-]+/)*[\w-]+\.py\b")
 IDENTIFIER = re.compile(r"`@?((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\([^`]*\))?`")
+IN_ITALICS = re.compile(r"(?<![*\w`])\*([A-Z][^*\n`]{1,60})\*(?![*\w])")
 EXAMPLES = {"netinv_example", "branches", "new_branch.py", "gadget"}
 OF_LIBRARIES = {"add_all", "clone", "prepare_threshold"}
 OTHER_FILES = ["setup.cfg", "pyproject.toml", "CHANGELOG.md", "Makefile", "development.ini", "production.ini"]
@@ -83,6 +85,30 @@ def test_names_in_the_pages_for_developers_occur_in_the_code(page: Path) -> None
     words |= {word for name in OTHER_FILES for word in re.findall(r"\w+", f"{name} {(REPOSITORY / name).read_text()}")}
     named = {word for name in IDENTIFIER.findall(CODE_BLOCK.sub("", current_names(page))) for word in name.split(".")}
     assert sorted(named - words - EXAMPLES - OF_LIBRARIES) == []
+
+
+@functools.cache
+def shown_texts() -> str:
+    """The code and templates that texts of the web interface are in."""
+    found = (path for kind in ("py", "jinja2", "js") for path in REPOSITORY.glob(f"[!.]*/**/*.{kind}"))
+    return "\n".join(path.read_text() for path in found if "tests" not in path.parts)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_buttons_tabs_and_menus_that_are_named_exist(page: Path) -> None:
+    """They are in italics, from a capital letter. Titles of lists are made of the names of resources."""
+    named = {
+        name.rstrip(" …")
+        for names in IN_ITALICS.findall(CODE_BLOCK.sub("", page.read_text()))
+        for name in names.split(" › ")
+    }
+    missing = {
+        name
+        for name in named
+        if not re.search(rf"""[>"'}}`]\s*{re.escape(name)}[:…. ]*\s*[<"'{{`]""", shown_texts())
+        and f'"{name.lower().replace(" ", "-")}"' not in shown_texts()
+    }
+    assert missing == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
