@@ -203,6 +203,8 @@ def test_a_device_is_mounted_from_the_tray_by_arrow_keys(page: Any, demo_service
     assert page.evaluate("document.activeElement.dataset.device") == second["id"]
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => document.activeElement.name === '_move'")
+    button, unit_box = (page.locator(f"foreignObject:has(:focus){part}").bounding_box() for part in (" > button", ""))
+    assert button["height"] <= unit_box["height"] + 0.5, "the frame of the focus would be cut off"
     for key, unit, there in (("ArrowDown", 8, rack), ("ArrowRight", 8, other), ("ArrowUp", 9, other)):
         page.keyboard.press(key)
         value = page.evaluate("document.activeElement.value")
