@@ -7,6 +7,7 @@ Branches are applied in the order in which their tables refer to each other.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import time
 import traceback
@@ -62,6 +63,7 @@ def _configuration(
     config.attributes |= {
         "connection": connection,
         "applied": applied,
+        "notes": [],
         "journal": journals.Journal(connection, revisions.label(app)) if journal and connection is not None else None,
         "prefix": f"{revisions.label(app)}_",
         "version_table": revisions.version_table(app),
@@ -319,10 +321,10 @@ def differences(engine: Engine, app: App) -> list[Any]:
         return list(alembic.autogenerate.compare_metadata(context, Base.metadata))
 
 
-def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path:
+def revision(engine: Engine, registry: Registry, app: App, message: str) -> tuple[Path, list[str]]:
     """Writes a revision with the differences between an application's models and the migrated database.
 
-    :returns: the path of the file
+    :returns: the path of the file, and what is to be known of columns whose values in stored rows nothing tells
     :raises LookupError: for an application that names no migrations, or without differences
     """
     if not app.migrations:
@@ -336,6 +338,7 @@ def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path
     number = 1 + len(list(folder.glob("[0-9]*.py")))
     with engine.connect() as connection:
         config = _configuration(app, connection)
+        config.cmd_opts = argparse.Namespace(quiet=True)  # the file has another name in the end
         scripts = alembic.command.revision(
             config, message, autogenerate=True, rev_id=f"{revisions.label(app)}_{number:04}"
         )
@@ -344,4 +347,4 @@ def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path
     path = Path(script.path).rename(folder / f"{number:04}_{slugify(message, '_')}.py")
     lines = path.read_text().splitlines()
     path.write_text("\n".join(line for line in lines if not line.startswith("    # ### ")) + "\n")
-    return path
+    return path, config.attributes["notes"]

@@ -183,7 +183,9 @@ def revision(environment: Environment, app: str, message: str) -> None:
     application = _app(environment, app)
     start_check.check(environment.engine, environment.registry, environment.ini)
     try:
-        path = migrating.revision(environment.engine, environment.registry, application, message)
+        path, notes = migrating.revision(environment.engine, environment.registry, application, message)
     except LookupError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"wrote {path}")
+    for note in notes:
+        click.secho(note, fg="yellow", err=True)

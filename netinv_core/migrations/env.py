@@ -6,9 +6,11 @@ from collections.abc import Collection
 from typing import Any, Literal
 
 from alembic import context
-from alembic.operations.ops import CreateTableOp, DropTableOp, ModifyTableOps
+from alembic.operations.ops import AddColumnOp, CreateTableOp, DropTableOp, ModifyTableOps
+from sqlalchemy.sql.elements import False_, True_
 
 from netinv_core.db import text_indexes
+from netinv_core.migrations import portable
 from netinv_core.migrations.journal import Journal
 from netinv_core.models.base import Base
 from netinv_core.models.types import Binary, Chars, Json, LongText, Packed, Timestamp
@@ -17,7 +19,9 @@ _OURS = {Binary: None, Chars: "length", Packed: "length", Json: None, LongText: 
 
 
 def render_item(kind: str, item: Any, autogen_context: Any) -> str | Literal[False]:
-    """Writes netinv's column types as ``column_types.Chars(100)``."""
+    """Writes netinv's column types as ``column_types.Chars(100)``, and booleans as every database has them."""
+    if kind == "server_default" and isinstance(getattr(item, "arg", None), True_ | False_):
+        return f"sa.{item.arg}()"
     if kind == "type" and type(item) in _OURS:
         autogen_context.imports.add("from netinv_core.models import types as column_types")
         argument = _OURS[type(item)]
@@ -39,12 +43,20 @@ def include_object(item: Any, name: str | None, kind: str, reflected: bool, comp
 
 def simplify(migration: Any, revision: Any, directives: list[Any]) -> None:
     """Leaves out what a downgrade would drop of a table before the table itself: MariaDB keeps the index of a foreign
-    key. What netinv notes of a table (``Table.info``) is no part of migrations.
+    key. What netinv notes of a table (``Table.info``) is no part of migrations. Types and values of stored rows are
+    those of every database.
     """
     for script in directives:
-        for step in script.upgrade_ops.ops:
+        for step in portable.operations(script.upgrade_ops.ops):
             if isinstance(step, CreateTableOp):
                 step.info = {}
+            elif isinstance(step, AddColumnOp) and (note := portable.fill(step)):
+                context.config.attributes["notes"].append(note)
+        for step in portable.operations([*script.upgrade_ops.ops, *script.downgrade_ops.ops]):
+            portable.make_portable(step, Base.metadata)
+        for step in portable.operations(script.downgrade_ops.ops):
+            if isinstance(step, AddColumnOp):
+                portable.fill(step)
         steps = script.downgrade_ops.ops
         dropped = {step.table_name for step in steps if isinstance(step, DropTableOp)}
         script.downgrade_ops.ops = [

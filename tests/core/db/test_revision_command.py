@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,6 +22,15 @@ LIST = """
 from netinv_core import many_to_many
 
 used = many_to_many("spare_parts_used", "spare_parts_part", "dcim_site", related_name="parts")
+"""
+IMPORTS = "    CASCADE, Choices, boolean, choice, integer, json_document, text,\n"
+MORE_COLUMNS = """\
+    kind: Mapped[Name]
+    pieces: Mapped[int] = integer(default=7)
+    spare: Mapped[bool] = boolean(True)
+    size: Mapped[str] = choice(Choices.of(small="Small"), default="small")
+    extra: Mapped[dict] = json_document(default=dict)
+    code: Mapped[Name] = mapped_column(unique=True)
 """
 PUBLIC = "netinv_core.models import types as column_types"
 
@@ -85,6 +95,41 @@ def test_the_first_revision_makes_the_package_of_migrations_and_the_next_has_the
     assert "info=" not in lines
     assert set(re.findall(r"^(?:from|import) (netinv.*)", lines, re.MULTILINE)) == {PUBLIC}
     assert PUBLIC.partition(" ")[0] in (REPOSITORY / "docs/plugins.md").read_text()
+
+
+def test_a_revision_reads_the_same_on_every_database_and_fills_the_rows_that_exist(
+    package: Path, netinv: Command, tmp_path: Path
+) -> None:
+    """Types that SQLite would tell are replaced by those of the models; required columns have a value for stored rows."""
+    model = package / "parts.py"
+    text = model.read_text().replace("    description:", "    remark: Mapped[str] = text(40)\n    description:")
+    model.write_text(text.replace("    CASCADE,\n", IMPORTS))
+    netinv("migrate")
+    netinv("revision", "spare_parts", "-m", "tables")
+    netinv("migrate")
+    model.write_text(
+        model.read_text()
+        .replace("remark: Mapped[str] = text(40)", "remark: Mapped[str | None] = text(80, default=None)")
+        .replace("    description:", f"{MORE_COLUMNS}    description:")
+    )
+    told = netinv("revision", "spare_parts", "-m", "more columns")
+    assert [line for line in told.splitlines() if line.startswith("spare_")] == [
+        'spare_parts_part.kind is required and has no default: rows that exist get ""',
+        "spare_parts_part.code is required and has no default: the migration fails where the table has rows, unless you "
+        "write where their values come from",
+    ]
+    lines = (package / "migrations/versions/0002_more_columns.py").read_text()
+    assert not re.findall(r"sa\.[A-Z]{2,}\b", lines), "types of SQLite"
+    assert "existing_type=column_types.Chars(40)" in lines and "type_=column_types.Chars(40)" in lines
+    for default in ("''", "'7'", "sa.true()", "'small'", "'{}'"):
+        assert f"server_default={default}" in lines
+    netinv("migrate")
+    with sqlite3.connect(tmp_path / "netinv.sqlite") as database:
+        columns = {
+            name: default for _, name, _, _, default, _ in database.execute("PRAGMA table_info(spare_parts_part)")
+        }
+    stored = {"kind": "''", "pieces": "'7'", "spare": "1", "size": "'small'", "extra": "'{}'", "code": None}
+    assert {name: columns[name] for name in stored} == stored
 
 
 def test_an_application_without_migrations_is_told_how_to_name_them(package: Path, netinv: Command) -> None:

@@ -1,0 +1,111 @@
+"""What ``netinv revision`` writes, for every database: types of columns, values of stored rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from alembic.operations.ops import AddColumnOp, AlterColumnOp, CreateTableOp, ModifyTableOps
+
+from netinv_core.models.types import Binary, Chars, Json, LongText, Packed, Timestamp
+
+_EMPTY: tuple[tuple[type, Any], ...] = ((sa.String, ""), (sa.Boolean, False), (sa.Integer, 0), (sa.Numeric, 0))
+
+
+def operations(steps: list[Any]) -> Iterator[Any]:
+    """The operations of a revision, those of a batch one by one."""
+    for step in steps:
+        yield from step.ops if isinstance(step, ModifyTableOps) else [step]
+
+
+def make_portable(step: Any, metadata: sa.MetaData) -> None:
+    """Replaces types that were read from the database, with its spelling and collations, by those of models."""
+    if isinstance(step, AlterColumnOp):
+        table = metadata.tables.get(step.table_name)
+        if step.modify_type is None and table is not None and step.column_name in table.c:
+            step.existing_type = table.c[step.column_name].type
+        elif step.existing_type is not None:
+            step.existing_type = _declared(step.existing_type)
+        if step.modify_type is not None:
+            step.modify_type = _declared(step.modify_type)
+    columns = (
+        [step.column] if isinstance(step, AddColumnOp) else step.columns if isinstance(step, CreateTableOp) else []
+    )
+    for column in columns:
+        if isinstance(column, sa.Column):
+            column.type = _declared(column.type)
+
+
+def fill(step: AddColumnOp) -> str | None:
+    """Gives a required column that is added a value for the rows that exist: its default, or the empty value.
+
+    :returns: what is to be known of a column that has no default
+    """
+    column = step.column
+    if column.nullable or column.server_default is not None:
+        return None
+    value = _default(column)
+    if value is not None:
+        step.column = _filled(column, value)
+        return None
+    name = f"{step.table_name}.{column.name} is required and has no default"
+    value = next((empty for kind, empty in _EMPTY if isinstance(_implementation(column.type), kind)), None)
+    if value is None or column.unique or column.foreign_keys:
+        return f"{name}: the migration fails where the table has rows, unless you write where their values come from"
+    step.column = _filled(column, value)
+    return f"{name}: rows that exist get {json.dumps(value)}"
+
+
+def _implementation(kind: Any) -> Any:
+    return kind.impl if isinstance(kind, sa.TypeDecorator) else kind
+
+
+def _default(column: sa.Column[Any]) -> Any:
+    """The constant that new rows get; ``None`` if there is none."""
+    default: Any = column.default
+    if default is None:
+        return None
+    if default.is_scalar:
+        return default.arg
+    return default.arg(None) if default.is_callable and isinstance(_implementation(column.type), sa.JSON) else None
+
+
+def _filled(column: sa.Column[Any], value: Any) -> sa.Column[Any]:
+    """The column with a default of the server; the model's stays as it is."""
+    return sa.Column(column.name, column.type, nullable=False, server_default=_literal(value))
+
+
+def _literal(value: Any) -> Any:
+    """The value as a default of the server."""
+    if isinstance(value, bool):
+        return sa.true() if value else sa.false()
+    return json.dumps(value) if isinstance(value, dict | list) else str(value)
+
+
+def _declared(kind: Any) -> Any:
+    """The type that a model would declare for one that was read from the database; another as it is."""
+    if not type(kind).__name__.isupper():
+        return kind
+    if getattr(kind, "display_width", None) == 1:  # TINYINT(1)
+        return sa.Boolean()
+    match kind.as_generic(allow_nulltype=True):
+        case sa.Uuid():
+            return sa.Uuid()
+        case sa.Text():
+            return LongText()
+        case sa.String() if isinstance(kind, sa.CHAR) and kind.length == 32:
+            return sa.Uuid()
+        case sa.String(length=int(length)):
+            return Chars(length)
+        case sa.DateTime():
+            return Timestamp()
+        case sa.JSON():
+            return Json()
+        case sa.LargeBinary(length=int(length)):
+            return Packed(length)
+        case sa.LargeBinary():
+            return Binary()
+        case generic:
+            return generic
