@@ -13,13 +13,13 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from netinv_core import miscalled
-from netinv_core.packages import PackageError, exceptions_only
+from netinv_core.packages import PackageError, exceptions_only, is_plugin
 from netinv_core.telemetry import metrics
 from netinv_core.wrong_results import WithoutJsonForm, WrongResult
 
@@ -34,7 +34,7 @@ SAFEGUARDS = ("netinv_change_guards", "netinv_identity_providers", "netinv_rules
 CALLERS_OF_VIEWS = frozenset({"pyramid.router", "pyramid.viewderivers"})
 
 COMPUTING = "netinv_core.fields.read_only"  # the module that calls the functions of computed fields
-EXECUTING = "netinv_core.uow"  # the module that runs statements
+UNITS_OF_WORK = frozenset({"self", "uow"})  # names of variables that hold the unit of work of a statement
 
 
 class Faults:
@@ -70,10 +70,12 @@ def _safeguards(registry: Registry, package: str) -> bool:
     return any(package == name for hook in SAFEGUARDS for name, _ in registry.callers(hook))
 
 
-def package_at_fault(registry: Registry, error: BaseException) -> str | None:
+def package_at_fault(registry: Registry, error: BaseException, renderer: str | None = None) -> str | None:
     """The plugin whose code raised an exception, called what raised it, or returned a wrong result; ``None`` for none.
 
     Of several plugins, it is the one that was called last.
+
+    :param renderer: the package that gave a template its values, which is at fault before the one that has its file
     """
     places = _places(registry)
     for cause in _causes(error):
@@ -91,8 +93,16 @@ def package_at_fault(registry: Registry, error: BaseException) -> str | None:
         for module in (*miscalled.modules(cause), *_modules(cause), *_modules_of_sql(cause)):
             package = _plugin_of(registry, places, module)
             if package is not None:
-                return package
+                is_template = os.sep in module
+                return renderer if is_template and renderer and registry.is_plugin(renderer) else package
     return next(filter(None, (_user_of_builtin(registry, cause) for cause in _causes(error))), None)
+
+
+def package_among(modules: Sequence[tuple[str, Any]], error: BaseException) -> str | None:
+    """The plugin of ``modules`` whose code raised an exception, for a command that has built no registry."""
+    places = {place: name for name, module in modules if is_plugin(module) for place in _places_of(module)}
+    owners = (_owner(places, module) for cause in _causes(error) for module in _modules(cause))
+    return next(filter(None, owners), None)
 
 
 def logged(registry: Registry, function: Callable[[], None]) -> Callable[[], None]:
@@ -147,10 +157,10 @@ def _modules(error: BaseException) -> Iterator[str]:
 
 def _modules_of_sql(error: BaseException) -> Iterator[str]:
     """The modules of the functions that gave SQL to the unit of work whose statement failed, the last one first."""
-    if isinstance(error, SQLAlchemyError):
+    if isinstance(error, SQLAlchemyError):  # raised when the statement is run, or when its rows are read
         for frame, _ in traceback.walk_tb(error.__traceback__):
-            if frame.f_globals.get("__name__") == EXECUTING and frame.f_code.co_name == "execute":
-                yield from reversed(frame.f_locals["self"].sql_modules)
+            for name in UNITS_OF_WORK & frame.f_locals.keys():
+                yield from reversed(getattr(frame.f_locals[name], "sql_modules", {}))
 
 
 def _user_of_builtin(registry: Registry, error: BaseException) -> str | None:
@@ -175,19 +185,29 @@ def _places(registry: Registry) -> dict[str, str]:
     """
     places: dict[str, str] = {}
     for name, module in registry.manager.list_name_plugin():
-        full_name, folders = getattr(module, "__name__", ""), list(getattr(module, "__path__", ()))
-        place = full_name if folders else full_name.rpartition(".")[0] or full_name
-        places.update(dict.fromkeys([place, *folders], registry.package_of(name)))
+        places.update(dict.fromkeys(_places_of(module), registry.package_of(name)))
     return places
+
+
+def _places_of(module: Any) -> list[str]:
+    """The name of the package of Python that a module of hooks is in, and the paths of its folders."""
+    full_name, folders = getattr(module, "__name__", ""), list(getattr(module, "__path__", ()))
+    return [full_name if folders else full_name.rpartition(".")[0] or full_name, *folders]
+
+
+def _owner(places: dict[str, str], module: str) -> str | None:
+    """The package that has a module, or a template by its path."""
+    separator = os.sep if os.sep in module else "."
+    while module:
+        if module in places:
+            return places[module]
+        module = module.rpartition(separator)[0]
+    return None
 
 
 def _plugin_of(registry: Registry, places: dict[str, str], module: str) -> str | None:
     """The plugin that has a module, or a template by its path; ``None`` where a built-in application has it, or nothing
     does.
     """
-    separator = os.sep if os.sep in module else "."
-    while module:
-        if module in places:
-            return places[module] if registry.is_plugin(places[module]) else None
-        module = module.rpartition(separator)[0]
-    return None
+    package = _owner(places, module)
+    return package if package is not None and registry.is_plugin(package) else None

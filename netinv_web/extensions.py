@@ -6,6 +6,7 @@ Hooks without a request are called once, when the service starts; a package with
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import itertools
@@ -423,6 +424,14 @@ def call_of_package(
         return in_time(request, key, function, registry.settings[setting])
 
 
+def lent(request: Request, extension: Any, item: Any) -> Any:
+    """The representation of an object for a function of an extension: a copy for a plugin, which may change it."""
+    registry: Registry = request.registry.netinv
+    package = _givers(registry).get(id(extension))
+    is_copied = isinstance(item, dict) and package is not None and registry.is_plugin(package)
+    return copy.deepcopy(item) if is_copied else item
+
+
 def call_of_extension(request: Request, extension: Any, what: str, function: Callable[[Request], Any]) -> Any:
     """The result of a function of an extension, such as its ``count``; that of a plugin has a time limit.
 
@@ -447,6 +456,7 @@ def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, 
     """
     registry: Registry = request.registry.netinv
     package, kind = _givers(registry).get(id(extension)), type(extension).__name__
+    arguments = tuple(lent(request, extension, item) for item in arguments)
     key, setting = (id(extension), "content"), TAB if isinstance(extension, Tab) else PART
     try:
         markup = call_of_package(request, package, key, lambda own: _markup_of(own, extension, arguments), setting)
@@ -456,7 +466,7 @@ def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, 
     except Invalid:  # a parameter of the page
         raise
     except Exception as error:
-        package = package_at_fault(registry, error) or package
+        package = package_at_fault(registry, error, package) or package
         failure = log_failure(registry, "%s %r failed on %s", kind, extension.name, request.path, package=package)
         is_of_plugin = package is not None and registry.is_plugin(package)
         part = f"A part of the package {package}" if is_of_plugin else "This part"
@@ -509,7 +519,8 @@ def actions_of(
         if action.scope != scope or not permitted:
             continue
         try:
-            path = call_of_extension(request, action, "path", functools.partial(_path_of, action, endpoint, item))
+            path_of = functools.partial(_path_of, action, endpoint, lent(request, action, item))
+            path = call_of_extension(request, action, "path", path_of)
             if path is not None:
                 links.append(
                     ActionLink(action.name, action.title, path, action.method, action.icon, "", action.prominent)

@@ -66,7 +66,10 @@ def negotiated_view(view: View, info: Any) -> View:
     :raises ConfigurationError: for a view that declares no permission
     """
     permission = info.options.get("permission")
-    if info.exception_only or permission == NO_PERMISSION_REQUIRED:
+    if info.exception_only:
+        return view
+    view = _with_checked_headers(view, getattr(info.original_view, "__module__", None) or "")
+    if permission == NO_PERMISSION_REQUIRED:
         return view
     if permission is None:
         raise ConfigurationError(
@@ -75,6 +78,19 @@ def negotiated_view(view: View, info: Any) -> View:
             "the name of a permission, or pyramid.security.NO_PERMISSION_REQUIRED for a view that anyone may see."
         )
     return _negotiated(view, info.options)
+
+
+def _with_checked_headers(view: View, module: str) -> View:
+    """A view whose headers have no line break, which servers refuse after the service has answered."""
+
+    def wrapper(context: Any, request: Request) -> Response:
+        response = view(context, request)
+        for name, value in response.headerlist:
+            if "\n" in value or "\r" in value:
+                raise WrongResult(f"the header {name!r} of the answer has a line break", module=module)
+        return response
+
+    return wrapper
 
 
 def _negotiated(view: View, options: Mapping[str, Any]) -> View:

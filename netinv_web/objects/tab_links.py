@@ -13,7 +13,7 @@ from netinv_core.auth import permissions
 from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
 from netinv_web.cells import list_parameter
-from netinv_web.extensions import ListTab, Tab, call_of_extension, extensions_of, may_further
+from netinv_web.extensions import ListTab, Tab, call_of_extension, extensions_of, lent, may_further
 from netinv_web.failures import log_failure
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import may
@@ -121,7 +121,7 @@ def _within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -
     """The conditions of a package's list; ``None`` where they fail, which is logged."""
     try:
         conditions: Sequence[Any] | None = call_of_extension(
-            request, tab, "within", lambda own: tab.within(own, representation)
+            request, tab, "within", lambda own: tab.within(own, lent(request, tab, representation))
         )
         return conditions
     except Exception:
@@ -131,8 +131,9 @@ def _within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -
 
 def _applies(request: Request, tab: Tab, representation: Mapping[str, Any]) -> bool:
     """True when an object has a package's tab; false where the answer fails, which is logged."""
+    item = lent(request, tab, representation)
     try:
-        return bool(call_of_extension(request, tab, "applies", lambda own: tab.applies(own, representation)))
+        return bool(call_of_extension(request, tab, "applies", lambda own: tab.applies(own, item)))
     except Exception:
         log_failure(request.registry.netinv, "the tab %r failed on %s", tab.name, request.path)
         return False
@@ -144,7 +145,8 @@ def _count_of(request: Request, tab: Tab, representation: Mapping[str, Any]) -> 
         count = tab.count
         if count is None:
             return None
-        number: int | None = call_of_extension(request, tab, "count", lambda own: count(own, representation))
+        item = lent(request, tab, representation)
+        number: int | None = call_of_extension(request, tab, "count", lambda own: count(own, item))
         return number
     except Exception:
         log_failure(request.registry.netinv, "the count of the tab %r failed on %s", tab.name, request.path)

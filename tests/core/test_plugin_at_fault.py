@@ -79,10 +79,12 @@ def netinv_fields(registry, endpoint):
 @hookimpl
 def netinv_filters(registry, endpoint):
     condition = endpoint.table.c.id.is_not(None)
+    malformed = sa.func.json_extract(sa.func.lower("{"), "$") == "1"  # which fails when rows are read
     unknown, order = sa.literal_column("nowhere_at_all"), named("order", sa.literal(1), sa.literal_column("nowhere_at_all"))
     return on_tenants(
         endpoint,
         filters.custom("faulty", named("filter", condition, "id IS NULL")),
+        filters.custom("faulty_rows", named("condition of rows", condition, malformed)),
         filters.custom("faulty_sql", named("condition", condition, unknown == 1), sort_by=order),
     )
 
@@ -120,6 +122,10 @@ def netinv_change_inserts(uow, changes):
 @hookimpl
 def netinv_changes_recorded(uow, changes):
     meet("recorded changes")
+    if FAULT == "rollback by hand":
+        uow.session.rollback()
+    elif FAULT == "close by hand":
+        uow.session.close()
 
 
 @hookimpl
@@ -153,6 +159,7 @@ sums = Service(name="sums", path="/api/plugins/faulty/sums/", permission=API_ACC
 @sums.get()
 def read_sum(request):
     """Reads a sum."""
+    request.response.headers["X-Sum"] = meet("header", "1", "1\\r\\nX-Other: 2")
     return meet("view", {"sum": 1}, {"sum": Strange()})
 
 
@@ -211,6 +218,7 @@ FAULTS = {
     "filter": Met("GET", TENANTS, query={"faulty": "x"}),
     "filter result": Met("GET", TENANTS, query={"faulty": "x"}),
     "condition result": Met("GET", TENANTS, query={"faulty_sql": "x"}),
+    "condition of rows result": Met("GET", TENANTS, query={"faulty_rows": "x"}),
     "order": Met("GET", TENANTS, query={"ordering": "faulty_sql"}),
     "order result": Met("GET", TENANTS, query={"ordering": "-faulty_sql"}),
     "dynamic filter": Met("GET", TENANTS, query={"faulty_dynamic": "x"}),
@@ -245,6 +253,8 @@ FAULTS |= {
     for place, met in FAULTS.items()
     if not place.strip().endswith(("result", PARAMETERS)) and place != "dynamic filter"
 }
+FAULTS["header result"] = Met("GET", SUMS)
+FAULTS["rollback by hand"] = FAULTS["close by hand"] = CREATION
 FAULTS["built-in function"] = Met("PATCH", f"{TENANTS}{{id}}/", {"description": "new"})
 FAILED = "The package faulty failed, so that this request could not be answered"
 

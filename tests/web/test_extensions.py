@@ -342,6 +342,22 @@ def test_packages_with_wrong_results_of_hooks_are_left_out(wrong: Service) -> No
     browser.get("/welcome/", status=404)
 
 
+# -- what parts are given
+
+
+def test_a_part_that_changes_the_object_changes_nothing_else_of_the_page(visit: Visit) -> None:
+    service, browser = visit("objects")
+    tenant = tenant_of(service)
+    page = browser.get(path_of(tenant))
+    assert "good <b>day</b>" in page.words and tenant["name"] in page.words and "Guests 7" in page.words
+    assert "no guests" in browser.get(f"{path_of(tenant)}guests/").words
+
+
+def test_a_template_that_fails_is_the_fault_of_the_package_that_gave_it_its_values(visit: Visit) -> None:
+    service, browser = visit("template")
+    assert "A part of the package visitor failed" in browser.get(path_of(tenant_of(service))).words
+
+
 # -- pages that fail
 
 

@@ -36,9 +36,17 @@ def shown(part, content):
             arguments[0].uow.execute(sa.text(SLOW)).all() if SLOW else woken.wait()
         if part and part == fails:
             raise error(f"{part} fails")
+        if fails == "objects":  # what the function was given is emptied
+            for given in arguments:
+                given.clear() if isinstance(given, dict) else None
         return content
 
     return show
+
+
+def borrowed(*arguments):
+    """Values that the template of another package cannot be rendered with."""
+    return {"windows": 7} if fails == "template" else None
 
 
 @hookimpl
@@ -82,6 +90,7 @@ def netinv_web_panels(registry, endpoint):
     panels = [
         Panel("greeting", "Greeting", shown("panel", "good <b>day</b>")),
         Panel("none", "Nothing", shown("", None)),
+        Panel("borrowed", "Borrowed", borrowed, template="netinv_example:templates/windows.jinja2"),
     ]
     return result_of("netinv_web_panels", panels)
 
