@@ -7,6 +7,7 @@ Each check returns findings in words, with a remedy for what is not in order. Pa
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
 
 MAX_CLOCK_DIFFERENCE = datetime.timedelta(seconds=2)
+REPORT = "report it, with this line"
 MAX_WAITING = 100  # messages; a worker takes each at once
 TESTED = {"postgresql": (15,), "mariadb": (10, 11)}  # releases that the tests run on
 
@@ -51,7 +53,7 @@ def database(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
     """Checks all that needs the database; when it cannot be reached, that is the only finding."""
     name, file = engine.url.render_as_string(), engine.url.database
     is_file = not driver_of(engine.dialect.name).is_server
-    if is_file and file and not Path(file).is_file():  # a connection would create it
+    if is_file and file and Path(file).parent.is_dir() and not Path(file).exists():  # a connection would create it
         yield Finding("database", PROBLEM, f"there is no file {file}", f"run `{start_check.command(ini)} migrate`")
         return
     try:
@@ -63,7 +65,7 @@ def database(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
             if all(finding.level == OK for finding in migrated):
                 yield from _contents(connection, registry, ini)
     except sa.exc.SQLAlchemyError as error:
-        remedy = "start the database, or correct netinv.database_url"
+        remedy = availability.remedy(engine, error)
         yield Finding("database", PROBLEM, f"{name} cannot be used: {availability.reason(error)}", remedy)
 
 
@@ -310,14 +312,22 @@ def run(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
             found.append(finding)
             yield finding
     if not any(finding.check in ("database", "migrations") and finding.level == PROBLEM for finding in found):
-        of_packages = registry.call_each("netinv_checks", engine=engine, registry=registry)
-        yield from _guarded(lambda: (finding for _, findings in of_packages for finding in findings))
+        for package, caller in registry.callers("netinv_checks"):
+            yield from _guarded(functools.partial(_of_package, caller, engine, registry), package)
 
 
-def _guarded(check: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+def _of_package(caller: Callable[..., Any], engine: Engine, registry: Registry) -> Iterator[Finding]:
+    """The findings of a package."""
+    for findings in caller(engine=engine, registry=registry):
+        yield from findings
+
+
+def _guarded(check: Callable[[], Iterable[Finding]], package: str = "") -> Iterator[Finding]:
     """The findings of a check; its failure is one."""
     try:
         yield from check()
     except Exception as error:
-        message = f"a check failed: {type(error).__name__}: {' '.join(str(error).split())}"
-        yield Finding("checks", PROBLEM, message, "report it, with this line")
+        name = f"the check of the package {package}" if package else "a check"
+        remedy = f"update or uninstall {package}, or report this line to its authors" if package else REPORT
+        message = f"{name} failed: {type(error).__name__}: {' '.join(str(error).split())}"
+        yield Finding("checks", PROBLEM, message, remedy)

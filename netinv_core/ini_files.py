@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import importlib.metadata
 import logging
 from collections.abc import Mapping
 
@@ -26,7 +27,7 @@ def app_settings(ini: str, options: Mapping[str, str] | None = None) -> dict[str
     """
     try:
         settings: dict[str, str] = get_appsettings(loader_uri(ini), options=dict(options or {}))
-    except (configparser.Error, LookupError, ValueError, OSError) as error:
+    except (configparser.Error, LookupError, ValueError, OSError, ImportError) as error:
         raise ValueError(f"the ini file {ini.partition('#')[0]} cannot be read: {_fault(error)}") from None
     return settings
 
@@ -46,7 +47,7 @@ def logger_levels(ini: str) -> dict[str, int]:
                 if text not in known:
                     raise ValueError(f"level in [logger_{key.strip()}] is none of {', '.join(known)}")
                 levels["" if key.strip() == "root" else section["qualname"]] = known[text]
-    except (configparser.Error, LookupError, ValueError, OSError) as error:
+    except (configparser.Error, LookupError, ValueError, OSError, ImportError) as error:
         raise ValueError(f"the ini file {ini.partition('#')[0]} cannot be read: {_fault(error)}") from None
     return levels
 
@@ -67,5 +68,10 @@ def _fault(error: Exception) -> str:
             return f"line {error.lineno} stands before the first [section]"
         case configparser.ParsingError():
             return f"line {', '.join(str(number) for number, _ in error.errors)} has no name = value"
+        case UnicodeDecodeError():
+            line = error.object[: error.start].count(b"\n") + 1
+            return f"line {line} is no UTF-8; save the file with this encoding"
+        case importlib.metadata.PackageNotFoundError():
+            return f"`use` names {error.name}, which is not installed; expected: egg:netinv-core"
         case _:
             return " ".join(str(error).split())

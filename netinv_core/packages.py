@@ -238,6 +238,10 @@ def _load(packages: Packages, name: str, origin: str, load: Callable[[], Any]) -
         with errors_of(name):
             module = load()
             app_of(module)
+    except KeyboardInterrupt as interrupt:
+        place = f"the package {name} of {origin} was imported{_place_of(interrupt)}"
+        remedy = "without a Ctrl-C, the package itself raises KeyboardInterrupt: mend or uninstall it"
+        raise SystemExit(f"Error: interrupted while {place}; {remedy}") from None
     except PackageError as failure:
         error = failure.__cause__ or failure
         log.error("package %s of %s does not load; the service starts without it", name, origin, exc_info=error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from typing import Any
 
 import click
@@ -28,7 +29,7 @@ from netinv_core.telemetry import log_context
 
 
 class Commands(Extensible):
-    """Group of all commands; an error of any of them is one line, and an exit code other than 0."""
+    """Group of all commands; an error of any of them is one line, JSON with ``--json``, and an exit code."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -39,8 +40,15 @@ class Commands(Extensible):
 
     def invoke(self, context: click.Context) -> Any:
         """Runs the command that the command line names."""
-        with readable_errors(context), log_context.task("command"):
-            return super().invoke(context)
+        prints_json = "--json" in context.args
+        try:
+            with readable_errors(context), log_context.task("command"):
+                return super().invoke(context)
+        except click.ClickException as error:
+            if not prints_json:
+                raise
+            click.echo(json.dumps({"error": error.format_message()}, ensure_ascii=False))
+            context.exit(error.exit_code)
 
 
 @click.group("netinv", cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -52,6 +60,7 @@ class Commands(Extensible):
     show_default=True,
     show_envvar=True,
     metavar="INI",
+    is_eager=True,  # before --help, which lists the commands of its plugins
     help="The service's ini file.",
 )
 @click.option("--traceback", is_flag=True, help="Show the traceback of an error.")

@@ -17,20 +17,27 @@ from netinv_core.ini_files import loader_uri
 from netinv_core.packages import PackageError, Packages, discover, errors_of, implementations, reason_of
 from netinv_core.settings import before_packages, words
 
+LOADED = f"{__name__} packages"  # begins the key of the packages of a command line
+
 
 def packages(context: click.Context, plugins_dir: str) -> Packages:
     """Returns the installed packages and those of the plugin folder; loaded once for each command line.
 
     :raises click.ClickException: when the folder does not exist
     """
-    key = f"{__name__} {plugins_dir}"
+    key = f"{LOADED} {plugins_dir}"
     if key not in context.meta:
         try:
             context.meta[key] = discover(plugins_dir)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
-    loaded: Packages = context.meta[key]
-    return loaded
+    found: Packages = context.meta[key]
+    return found
+
+
+def loaded(context: click.Context) -> Packages:
+    """The packages that the command line has loaded so far, which may be none."""
+    return next((value for key, value in context.meta.items() if key.startswith(LOADED)), ([], []))
 
 
 def _settings(context: click.Context) -> Mapping[str, str]:

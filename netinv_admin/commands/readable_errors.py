@@ -11,11 +11,12 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
+from netinv_admin.commands import plugin_group
 from netinv_core import start_check
 from netinv_core.db import availability
 from netinv_core.environment import Environment
 from netinv_core.errors import RequestError, error_text
-from netinv_core.package_faults import package_at_fault
+from netinv_core.package_faults import package_among, package_at_fault
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
@@ -45,7 +46,7 @@ def readable_errors(context: click.Context | None) -> Iterator[None]:
     except Exception as error:
         if context is not None and context.params.get("traceback"):
             traceback.print_exc()
-        raise _readable(error, _environment(context)) from None
+        raise _readable(error, _environment(context), context) from None
 
 
 def _environment(context: click.Context | None) -> Environment | None:
@@ -53,7 +54,7 @@ def _environment(context: click.Context | None) -> Environment | None:
     return found if isinstance(found, Environment) else None
 
 
-def _readable(error: Exception, environment: Environment | None) -> click.ClickException:
+def _readable(error: Exception, environment: Environment | None, context: click.Context | None) -> click.ClickException:
     """The exception of click for an error."""
     if isinstance(error, sa.exc.SQLAlchemyError):
         message = _database_message(error, environment)
@@ -64,7 +65,10 @@ def _readable(error: Exception, environment: Environment | None) -> click.ClickE
     elif isinstance(error, EXPECTED):
         return click.ClickException(_text(error))
     registry: Registry | None = environment.__dict__.get("registry") if environment is not None else None
-    package = package_at_fault(registry, error) if registry is not None else None
+    if registry is not None:
+        package = package_at_fault(registry, error)
+    else:
+        package = package_among(plugin_group.loaded(context)[0], error) if context is not None else None
     owner = "netinv" if package is None else f"the package {package}"
     return UnexpectedError(
         f"{type(error).__name__}: {_text(error)} (an error of {owner}: `netinv --traceback …` shows where)"
@@ -77,7 +81,7 @@ def _database_message(error: sa.exc.SQLAlchemyError, environment: Environment | 
     if environment is None or engine is None:
         return None
     if availability.is_away(error) or availability.is_busy(error):
-        return f"the database {engine.url.render_as_string()} cannot be reached: {availability.reason(error)}"
+        return availability.unreachable(engine, error)
     try:
         start_check.check_revisions(engine, environment.registry, environment.ini)
     except start_check.UnusableDatabase as unusable:

@@ -59,11 +59,16 @@ def write(path: Path, engine: Engine, registry: Registry, note: Callable[[str], 
     """Writes a backup to a new file, readable by its owner only; nothing is left of one that fails.
 
     :param note: called with the name of each table
-    :raises ArchiveError: when the file exists
+    :raises ArchiveError: when the file exists, or its folder cannot be written to
     """
     if path.exists():
         raise ArchiveError(f"{path} exists already")
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    if not path.parent.is_dir():
+        raise ArchiveError(f"there is no folder {path.parent}; make it first, or name another")
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise ArchiveError(f"{path} cannot be written: {error.strerror}; name another folder") from None
     try:
         with os.fdopen(handle, "wb") as target:
             with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as members:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -18,6 +19,8 @@ _BUSY_CODES = frozenset({1020, 1205, 1213})
 _AWAY_SQLITE = re.compile(
     r"unable to open database|disk I/O error|disk is full|readonly database|closed database|not a database|is locked"
 )
+
+_UNOPENED = re.compile(r"unable to open database")
 
 
 def is_away(error: BaseException) -> bool:
@@ -48,11 +51,29 @@ def reason(error: BaseException) -> str:
     return text.partition("\n")[0] or type(error).__name__
 
 
+def unreachable(engine: Engine, error: BaseException) -> str:
+    """A sentence for the operator about a database that cannot be reached, with the remedy."""
+    name = engine.url.render_as_string()  # without the password
+    return f"the database {name} cannot be reached: {reason(error)}; {remedy(engine, error)}"
+
+
+def remedy(engine: Engine, error: BaseException) -> str:
+    """What to do about a database that cannot be reached; of a file of SQLite, what is in its way."""
+    if isinstance(error, sa.exc.DBAPIError) and _is_sqlite(error, _UNOPENED):
+        path = Path(engine.url.database or "")
+        if path.is_dir():
+            return f"{path} is a folder: have netinv.database_url name a file in it"
+        if not path.parent.is_dir():
+            return f"make the folder {path.parent}, or correct netinv.database_url"
+        return "allow the account that runs this to write the file and its folder"
+    return "start the database, or correct netinv.database_url"
+
+
 def start_error(engine: Engine, error: BaseException, command: str = "netinv") -> str | None:
     """Returns a message for the operator why a process cannot start on this database; ``None`` for another error."""
     name = engine.url.render_as_string()  # without the password
     if is_away(error):
-        return f"the database {name} cannot be reached: {reason(error)}"
+        return unreachable(engine, error)
     if isinstance(error, sa.exc.DBAPIError) and not sa.inspect(engine).has_table("core_content_type"):
         return f"the database {name} has no tables of netinv yet; run `{command} migrate` first"
     return None

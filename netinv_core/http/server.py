@@ -22,6 +22,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from waitress import wasyncore
@@ -36,6 +37,7 @@ from netinv_core.nearest import advice
 from netinv_core.setting_variables import SERVER
 
 log = logging.getLogger(__name__)
+MAX_PORT = 65_535
 DEFAULT_ADDRESS = "127.0.0.1:8080"
 NO_TEXTS = {"socket_options"}
 SETTINGS = frozenset(
@@ -89,15 +91,41 @@ def server_of(global_config: Mapping[str, str], **settings: Any) -> Callable[[An
     try:
         settings = merged(settings, {**of_variables(os.environ), **_port(global_config)})
         limits = {name: float(settings.pop(f"shutdown_{name}", value)) for name, value in limits.items()}
-        adjustments = Adjustments(**settings)
+        adjustments = _adjustments(settings)
         for family, kind, protocol, address in [] if adjustments.unix_socket else adjustments.listen:
             with socket.socket(family, kind, protocol) as tried:
                 tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 tried.bind(address)
     except (OSError, ValueError) as error:
-        address = settings.get("listen", "the address")
-        raise SystemExit(f"cannot serve at {address}: {error}. `pserve … port=N` takes another port") from None
+        address = settings.get("unix_socket") or settings.get("listen", "the address")
+        remedy = "`pserve … port=N` takes another port" if isinstance(error, OSError) else "Correct [server:main]"
+        raise SystemExit(f"cannot serve at {address}: {str(error).rstrip('.')}. {remedy}") from None
     return functools.partial(serve, settings, **limits)
+
+
+def _adjustments(settings: Mapping[str, Any]) -> Adjustments:
+    """The settings of Waitress.
+
+    :raises ValueError: naming the setting that is wrong, and what is expected
+    """
+    for name, value in settings.items():
+        if name not in SETTINGS:
+            raise ValueError(f"{name} is no setting of the server; {advice(name, sorted(SETTINGS))}")
+        try:
+            Adjustments(**{name: value})
+        except ValueError as error:
+            expected = f"; expected: HOST:PORT, such as {DEFAULT_ADDRESS}" if name == "listen" else ""
+            raise ValueError(f"{name} = {value}: {str(error).rstrip('.')}{expected}") from None
+    for address in str(settings.get("listen", DEFAULT_ADDRESS)).split() or [""]:
+        port = address.rpartition(":")[2]
+        if not address or (port.isdecimal() and int(port) > MAX_PORT):
+            raise ValueError(
+                f"listen = {address}: expected HOST:PORT, such as {DEFAULT_ADDRESS}, ports up to {MAX_PORT}"
+            )
+    path = settings.get("unix_socket")
+    if path and not Path(path).parent.is_dir():
+        raise ValueError(f"unix_socket = {path}: there is no folder {Path(path).parent}")
+    return Adjustments(**settings)
 
 
 def _port(global_config: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import shutil
 import socket
 import uuid
@@ -187,6 +188,56 @@ def test_a_mistake_in_an_ini_file_is_told_without_its_value(run: Callable[..., R
     result = run(ONE, f"[app:main]\nuse = egg:netinv-core\n{lines}\n{LOGGING}")
     assert_readable(result)
     assert told in result.output and "hush" not in result.output
+
+
+FOLDER, NO_FOLDER = "sqlite:///{tmp}", "sqlite:///{tmp}/none/x.sqlite"
+TOLD = {  # what is wrong, and the remedy, by what stands in the ini file, or follows the command
+    "a distribution that is not installed": (
+        ONE,
+        {"ini": "[app:main]\nuse = egg:netinv-cor\n"},
+        "`use` names netinv-cor, which is not installed; expected: egg:netinv-core",
+    ),
+    "another encoding": (ONE, {"ini": b"[app:main]\nuse = egg:netinv-core\n# \xe9t\xe9\n"}, "line 3 is no UTF-8; save"),
+    "a folder as database": (ONE, {"database_url": FOLDER}, "is a folder: have netinv.database_url name a file in it"),
+    "a folder as database, checked": (("check",), {"database_url": FOLDER}, "is a folder: have netinv.database_url"),
+    "a database in no folder": (("migrate",), {"database_url": NO_FOLDER}, "make the folder {tmp}/none, or correct"),
+    "a plugin that is interrupted": (
+        ONE,
+        {"plugins_dir": "{tmp}/plugins"},
+        "interrupted while the package stopping of stopping.py was imported (stopping.py, line 1); without a Ctrl-C",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TOLD)
+def test_what_is_wrong_is_told_with_the_remedy(run: Callable[..., Result], tmp_path: Path, kind: str) -> None:
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins/stopping.py").write_text("raise KeyboardInterrupt")
+    words, settings, told = TOLD[kind]
+    result = run(words, **{name: _at(value, tmp_path) for name, value in settings.items()})
+    assert_readable(result)
+    assert _at(told, tmp_path) in result.output
+
+
+def _at(text: Any, folder: Path) -> Any:
+    return text.replace("{tmp}", str(folder)) if isinstance(text, str) else text
+
+
+def test_a_backup_names_the_folder_that_is_missing(
+    run: Callable[..., Result], document: Path, database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "none/x.zip"
+    run(("backup",), database_url=database_url)
+    result = CliRunner().invoke(command_line.cli, ["-c", str(tmp_path / "x.ini"), "backup", str(file)])
+    assert_readable(result)
+    assert f"there is no folder {file.parent}; make it first" in result.output
+
+
+@pytest.mark.parametrize("words", [("user", "list"), ("check",), ("token", "list")], ids=" ".join)
+def test_an_error_of_a_command_that_prints_json_is_json(run: Callable[..., Result], words: tuple[str, ...]) -> None:
+    result = run(words, "netinv.secret = x\n", "--json")
+    assert result.exit_code == 1
+    assert "cannot be read: line 1 stands before the first [section]" in json.loads(result.output)["error"]
 
 
 @each(0)

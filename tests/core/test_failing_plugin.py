@@ -232,6 +232,31 @@ def test_wrong_statements_and_failures_after_the_commit_fail_no_request(
     del sys.modules[f"{FILE_PREFIX}late"]
 
 
+COMMAND = """
+import click
+from netinv_core import hookimpl
+
+@click.command()
+def tides():
+    raise ZeroDivisionError("the plugin fails")
+
+@hookimpl
+def netinv_commands():
+    return {"netinv": [tides]}
+"""
+
+
+def test_the_command_of_a_plugin_is_listed_and_its_failure_names_the_plugin(tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins/coast.py").write_text(COMMAND)
+    ini = tmp_path / "netinv.ini"
+    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.plugins_dir = {tmp_path / 'plugins'}\n")
+    assert "\n  tides" in CliRunner().invoke(cli, ["-c", str(ini), "--help"]).stdout
+    failed = CliRunner().invoke(cli, ["-c", str(ini), "tides"])
+    assert failed.exit_code == 70
+    assert "ZeroDivisionError: the plugin fails (an error of the package coast: " in failed.output
+
+
 @pytest.mark.night
 def test_the_other_commands_run(plugins_dir: Path, tmp_path: Path) -> None:
     ini = tmp_path / "netinv.ini"

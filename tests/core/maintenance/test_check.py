@@ -93,6 +93,16 @@ def store_answer(database: Engine, secret: str, key: str) -> None:
         )
 
 
+def test_a_check_of_a_plugin_that_fails_names_the_plugin_and_what_to_do(check: Any, tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins/coast.py").write_text(
+        "from netinv_core import hookimpl\n\n@hookimpl\ndef netinv_checks(registry):\n    yield 1 / 0\n"
+    )
+    code, document = check(plugins_dir=str(tmp_path / "plugins"))
+    told = "the check of the package coast failed: ZeroDivisionError: division by zero; update or uninstall coast, or "
+    assert code == 1 and of(document, "problem")["checks"].startswith(told)
+
+
 @pytest.mark.night
 def test_an_installation_in_order_has_no_problems_but_a_warning_for_what_is_not_there_yet(check: Any) -> None:
     code, document = check()

@@ -89,6 +89,22 @@ def test_a_variable_of_no_setting_ends_the_start_and_is_a_problem(
     assert [(item["level"], item["message"]) for item in found] == [("problem", expected)]
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"listen": "127.0.0.1:abc"}, "listen = 127.0.0.1:abc: .*; expected: HOST:PORT, such as 127.0.0.1:8080"),
+        ({"listen": "127.0.0.1:99999"}, "listen = 127.0.0.1:99999: expected HOST:PORT, .* ports up to 65535"),
+        ({"listen": ""}, "listen = : expected HOST:PORT"),
+        ({"unix_socket": "/no/folder/socket"}, "unix_socket = /no/folder/socket: there is no folder /no/folder"),
+        ({"threads": "many"}, "threads = many: "),
+        ({"thread": "4"}, "thread is no setting of the server; did you mean threads"),
+    ],
+)
+def test_a_wrong_setting_of_the_server_is_one_line_that_names_it(settings: dict[str, str], told: str) -> None:
+    with pytest.raises(SystemExit, match=f"^cannot serve at [^\n]*{told}[^\n]*$"):
+        server_of({}, **{"listen": "127.0.0.1:0", **settings})
+
+
 @pytest.fixture
 def logger() -> Iterator[logging.Logger]:
     """A logger with a handler, as the section of an ini file makes it; put back afterwards with those of packages."""
