@@ -81,13 +81,21 @@ def insert(uow: UnitOfWork) -> None:
     content_types.load(uow)
 
 
+def _note(lacking: dict[Any, Rows]) -> None:
+    """Logs which rows are inserted. Content types alone are no warning: those of new models were never there."""
+    if lacking.keys() == {table_of(ContentTypeRow)}:
+        log.info("content types that the database does not have are added: %s", "; ".join(messages(lacking)))
+    else:
+        log.warning("rows that the service needs were gone, and are restored: %s", "; ".join(messages(lacking)))
+
+
 def restore(engine: Engine, registry: Registry) -> None:
     """Inserts the missing rows in a transaction of its own; of several processes at once one does so."""
     with engine.connect() as connection:
         lacking = missing(connection.execute, registry)
     if not lacking:
         return
-    log.warning("rows that the service needs were gone, and are restored: %s", "; ".join(messages(lacking)))
+    _note(lacking)
     with session_factory(engine)() as session:
         uow = SessionUnitOfWork(registry, session, ANONYMOUS, writing=True)
         try:

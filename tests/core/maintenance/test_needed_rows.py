@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,22 @@ def test_rows_that_are_gone_are_a_problem_and_a_start_adds_them(database: Engine
     later = again.api.get(FEED, {"after": cursor})["results"]
     assert [item["changed_object_id"] for item in later][:1] == [first["id"]]
     assert site["id"] in [item["changed_object_id"] for item in later]
+
+
+@pytest.mark.parametrize(
+    ("rows", "level"),
+    [("core_content_type WHERE model = 'site'", logging.INFO), ("core_upkeep", logging.WARNING)],
+)
+def test_only_rows_that_were_there_are_told_as_gone(
+    database: Engine, caplog: pytest.LogCaptureFixture, rows: str, level: int
+) -> None:
+    """The content type of a new model never was."""
+    service = Service(database)
+    delete(database, [rows])
+    with caplog.at_level(logging.INFO, logger="netinv_core.needed_rows"):
+        start_check.check(database, service.registry)
+    (record,) = [item for item in caplog.records if item.name == "netinv_core.needed_rows"]
+    assert (record.levelno, "were gone" in record.getMessage()) == (level, level == logging.WARNING)
 
 
 @pytest.mark.night
