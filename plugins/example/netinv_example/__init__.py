@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import click
+
 from netinv_core import (
     App,
     Endpoint,
@@ -19,7 +21,7 @@ from netinv_core import (
     UnitOfWork,
     hookimpl,
 )
-from netinv_example import searching, sites, template_filters, tidying
+from netinv_example import commands, searching, sites, template_filters, tidying
 from netinv_example.maintenance_windows import count_active, maintenance_windows
 
 app = App(
@@ -59,6 +61,12 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFacto
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
     """A site stays in service while it is being worked on."""
     return [sites.no_retirement_during_maintenance] if endpoint.label == sites.LABEL else []
+
+
+@hookimpl
+def netinv_commands() -> dict[str, Iterable[click.Command]]:
+    """``netinv maintenance``."""
+    return {"netinv": [commands.maintenance]}
 
 
 @hookimpl
