@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +83,11 @@ def include_modules(config: Configurator, package: str, modules: Iterable[str]) 
     """
     queued_before = len(config.action_state.actions)
     with errors_of(package), described_views.checked(config, package):
-        for module in modules:
-            config.include(module)
+        for name in modules:
+            with contextlib.suppress(ModuleNotFoundError):  # which Pyramid tells, too
+                importlib.import_module(name)
+            # Pyramid would take a resource that the package imports for the module that has its name.
+            config.include(sys.modules.get(name, name))
     package_by_action: PackageByAction = getattr(config.registry, "netinv_package_by_action", {})
     for action in config.action_state.actions[queued_before:]:
         package_by_action.setdefault(action["info"], package)

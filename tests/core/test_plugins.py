@@ -16,6 +16,7 @@ from netinv_core.main import read_settings, registry_for
 from netinv_core.packages import FILE_PREFIX
 from netinv_testing import Api, Service
 from tests.support import SUPPORT
+from tests.support.plugins import add_distribution
 
 pytestmark = pytest.mark.any_database
 TENANTS = "/api/tenancy/tenants/"
@@ -50,6 +51,43 @@ def test_a_package_is_left_out_whichever_of_its_hooks_fails(
     assert "failing" not in registry.apps
     assert not {"lower", "unmakable"} & set(registry["tenancy.tenant"].fields)
     assert len([record for record in caplog.records if record.exc_info]) == 1
+
+
+PIERS = {
+    "__init__.py": """
+from netinv_core import App, hookimpl
+from netinv_piers.piers import piers
+
+@hookimpl
+def netinv_app():
+    return App("piers", "Piers", plugin=True, includes=["netinv_piers.piers"])
+""",
+    "piers.py": """
+from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
+
+piers = "a value with the name of its module, as resources have it"
+
+def includeme(config):
+    config.add_route("piers", "/piers/")
+    config.add_view(lambda request: Response("7"), route_name="piers", permission=NO_PERMISSION_REQUIRED)
+""",
+}
+
+
+def test_a_module_that_is_included_may_have_the_name_of_its_resource(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "netinv_piers").mkdir()
+    for name, text in PIERS.items():
+        (tmp_path / "netinv_piers" / name).write_text(text)
+    add_distribution(tmp_path, "piers")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    service = Service(engine)
+    for name in ("netinv_piers", "netinv_piers.piers"):
+        monkeypatch.delitem(sys.modules, name)
+    assert "piers" not in service.api.get("/api/status/")["broken-packages"]
+    assert service.api.send("GET", "/piers/", version=None, status=200).body == b"7"
 
 
 @pytest.mark.parametrize("hook", ["netinv_fields", "includes"])
