@@ -99,6 +99,8 @@ def _declared(kind: Any) -> Any:
             return sa.Uuid()
         case sa.String(length=int(length)):
             return Chars(length)
+        case sa.String():  # LONGTEXT of MariaDB
+            return LongText()
         case sa.DateTime():
             return Timestamp()
         case sa.JSON():

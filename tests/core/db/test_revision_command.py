@@ -9,10 +9,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
+from alembic.operations.ops import AddColumnOp
+from sqlalchemy.dialects import mysql, postgresql, sqlite
 
 from netinv_admin.new_plugin import NewPlugin, write
+from netinv_core.migrations.portable import make_portable
 from tests.support import REPOSITORY
 from tests.support.plugins import add_distribution
 
@@ -130,6 +135,28 @@ def test_a_revision_reads_the_same_on_every_database_and_fills_the_rows_that_exi
         }
     stored = {"kind": "''", "pieces": "'7'", "spare": "1", "size": "'small'", "extra": "'{}'", "code": None}
     assert {name: columns[name] for name in stored} == stored
+
+
+READ = {  # types as they are read from a database, and those of models
+    mysql.VARCHAR(40, collation="utf8mb4_nopad_bin"): "Chars(length=40)",
+    mysql.LONGTEXT(): "LongText()",
+    mysql.DATETIME(fsp=6): "Timestamp()",
+    mysql.TINYINT(display_width=1): "Boolean()",
+    mysql.LONGBLOB(): "Binary()",
+    postgresql.VARCHAR(40, collation="C"): "Chars(length=40)",
+    postgresql.TEXT(): "LongText()",
+    postgresql.TIMESTAMP(timezone=True): "Timestamp()",
+    postgresql.UUID(): "Uuid()",
+    sqlite.CHAR(32): "Uuid()",
+    sa.VARBINARY(17): "Packed(length=17)",
+}
+
+
+@pytest.mark.parametrize("kind", READ, ids=repr)
+def test_a_dropped_column_comes_back_with_the_type_of_a_model(kind: Any) -> None:
+    step = AddColumnOp("spare_parts_part", sa.Column("kind", kind))
+    make_portable(step, sa.MetaData())
+    assert repr(step.column.type) == READ[kind]
 
 
 def test_an_application_without_migrations_is_told_how_to_name_them(package: Path, netinv: Command) -> None:
