@@ -205,6 +205,11 @@ def _owner(places: dict[str, str], module: str) -> str | None:
     return None
 
 
+def plugin_of_module(registry: Registry, module: str) -> str | None:
+    """The plugin that has a module, by its name; ``None`` where a built-in application has it, or nothing does."""
+    return _plugin_of(registry, _places(registry), module)
+
+
 def _plugin_of(registry: Registry, places: dict[str, str], module: str) -> str | None:
     """The plugin that has a module, or a template by its path; ``None`` where a built-in application has it, or nothing
     does.

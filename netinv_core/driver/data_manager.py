@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 from typing import Any
 
 from sqlalchemy import event
@@ -28,7 +27,6 @@ _TRANSACTION_EVENTS = (
     "before_commit",
     "do_orm_execute",
 )
-CLOSING = frozenset({"zope.sqlalchemy.datamanager", "netinv_core.uow", "sqlalchemy.orm.session"})  # modules
 DEADLOCK = 1213  # MySQL's ER_LOCK_DEADLOCK
 
 
@@ -43,17 +41,6 @@ class JoinedSession(Session):
         raise RuntimeError(
             "the session of a request is not rolled back by hand: raise an error, or use uow.savepoint()"
         )
-
-    def close(self) -> None:
-        """Ends the session, for the transaction and the unit of work.
-
-        :raises RuntimeError: when anything else closes it
-        """
-        frame = inspect.currentframe()
-        caller = frame.f_back if frame is not None else None
-        if caller is not None and caller.f_globals.get("__name__") not in CLOSING:
-            raise RuntimeError("the session of a request is closed with the request, not by hand")
-        super().close()
 
 
 def joined_session(factory: sessionmaker[Session], manager: Any) -> Session:

@@ -36,6 +36,7 @@ from netinv_core.http import browsable, versions
 from netinv_core.http.methods import allow_header
 from netinv_core.http.request_uow import Negotiation, negotiation_of
 from netinv_core.http.serialization import dumps, dumps_within, query_of, single_value
+from netinv_core.package_faults import plugin_of_module
 from netinv_core.packages import as_exception
 from netinv_core.wrong_results import WrongResult, without_json_form
 
@@ -68,7 +69,9 @@ def negotiated_view(view: View, info: Any) -> View:
     permission = info.options.get("permission")
     if info.exception_only:
         return view
-    view = _with_checked_headers(view, getattr(info.original_view, "__module__", None) or "")
+    module = getattr(info.original_view, "__module__", None) or ""
+    if plugin_of_module(info.registry.netinv, module) is not None:
+        view = _with_checked_headers(view, module)
     if permission == NO_PERMISSION_REQUIRED:
         return view
     if permission is None:

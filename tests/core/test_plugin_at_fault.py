@@ -124,8 +124,6 @@ def netinv_changes_recorded(uow, changes):
     meet("recorded changes")
     if FAULT == "rollback by hand":
         uow.session.rollback()
-    elif FAULT == "close by hand":
-        uow.session.close()
 
 
 @hookimpl
@@ -254,7 +252,7 @@ FAULTS |= {
     if not place.strip().endswith(("result", PARAMETERS)) and place != "dynamic filter"
 }
 FAULTS["header result"] = Met("GET", SUMS)
-FAULTS["rollback by hand"] = FAULTS["close by hand"] = CREATION
+FAULTS["rollback by hand"] = CREATION
 FAULTS["built-in function"] = Met("PATCH", f"{TENANTS}{{id}}/", {"description": "new"})
 FAILED = "The package faulty failed, so that this request could not be answered"
 
