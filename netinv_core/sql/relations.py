@@ -6,6 +6,7 @@ Every step is a :class:`Relation`. Conditions are semi-joins (``IN (SELECT …)`
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +160,7 @@ def to_labels(association: Any) -> Relation:
 
 
 KEYS = ("id", "pk")
+NO_LOOKUP = "Cannot resolve keyword '{0}__{1}': '{0}' is a value, and '{1}' is no lookup of it. Lookups are: {2}"
 
 
 class UnknownPath(ValueError):
@@ -317,7 +319,9 @@ def check_visible(endpoint: Endpoint, steps: Sequence[str]) -> None:
     :raises UnknownPath: as for a name that does not exist
     """
     current: Endpoint | None = endpoint
-    for step in steps[:-1]:
+    for step, following in itertools.pairwise(steps):
+        if current is not None and step not in current.relations and column_of(current, step) is not None:
+            raise UnknownPath(NO_LOOKUP.format(step, following, ", ".join(LOOKUPS)))
         current = relation(current, step).target() if current is not None else None
     if current is not None and column_of(current, steps[-1]) is None:
         relation(current, steps[-1])

@@ -612,3 +612,8 @@ def test_the_documented_rules_are_accepted_and_find_violations(
 def test_rules_that_make_no_sense_are_refused_by_field(api: Api, unique: Unique, body: Made, field: str) -> None:
     answer = api.post(RULES, {"name": unique(), "content_type": "dcim.site"} | body, status=400)
     assert field in answer, answer
+
+
+def test_what_is_no_lookup_of_a_field_is_said_to_be_none(api: Api, unique: Unique) -> None:
+    body = {"name": unique(), "content_type": "dcim.device", "requires": {"serial__n": ["x"]}}
+    assert "'serial' is a value, and 'n' is no lookup of it" in str(api.post(RULES, body, status=400)["requires"])
