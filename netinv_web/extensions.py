@@ -519,7 +519,8 @@ def actions_of(
         if action.scope != scope or not permitted:
             continue
         try:
-            path_of = functools.partial(_path_of, action, endpoint, lent(request, action, item))
+            shown = lent(request, action, item) if isinstance(item, dict) else item
+            path_of = functools.partial(_path_of, action, endpoint, shown)
             path = call_of_extension(request, action, "path", path_of)
             if path is not None:
                 links.append(

@@ -92,8 +92,12 @@ def test_only_devices_with_front_ports_are_offered_as_panels(browser: Browser, a
     cable, panel, other = plant.cable(plant.end(), plant.end()), plant.panel(), plant.device()
     page = browser.get(INSERT, chosen(cable))
     assert not page.html.select("#to-kind")
-    offered = page.html.select_one("#field-to_of")
-    assert {panel.device} <= {option["value"] for option in offered.select("option")} and other not in offered.decode()
+    offered = [option["value"] for option in page.html.select("#field-to_of option") if option["value"]]
+    assert offered and all(api.get("/api/dcim/front-ports/", {"device_id": key})["count"] for key in offered)
+    found = browser.get(
+        INSERT, [*chosen(cable), ("_text_to_of", api.get(f"/api/dcim/devices/{panel.device}/")["name"])]
+    )
+    assert reasons(found).keys() >= {panel.fronts[0].id}
     name = api.get(f"/api/dcim/devices/{other}/")["display"]
     assert (
         f"No device is found by “{name}”."
