@@ -39,11 +39,13 @@ def nearest_names(text: str, names: Iterable[str], most: int = 3) -> list[str]:
     return _nearest({name.casefold(): name for name in names}, text, most)
 
 
-@lru_cache("nearest choices", 1000)
 def nearest_choices(text: str, choices: tuple[tuple[str, str], ...]) -> list[str]:
-    """The choices, pairs of a value and a label, that are like a text by either."""
-    if len(text) > MAX_SOUGHT:
-        return []
+    """The choices, pairs of a value and a label, that are like a text by either; a long text is like none."""
+    return _nearest_choices(text, choices) if len(text) <= MAX_SOUGHT else []
+
+
+@lru_cache("nearest choices", 1000)
+def _nearest_choices(text: str, choices: tuple[tuple[str, str], ...]) -> list[str]:
     by_label = {label.casefold(): value for value, label in choices}
     return list(dict.fromkeys(_nearest({**by_label, **{value.casefold(): value for value, _ in choices}}, text, 3)))
 

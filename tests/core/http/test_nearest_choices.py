@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
+from netinv_core import caches
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Status
 from netinv_testing import Api, Service, Unique
@@ -67,3 +69,15 @@ def test_what_is_like_no_choice_and_what_is_too_long_get_no_advice(api: Api) -> 
     for text in ("zzzzzz", "active" * 100):
         answer = api.send("POST", "/api/dcim/racks/", {"status": text, "type": text}, status=400, headers=PROBLEM)
         assert "Did you mean" not in answer.text
+
+
+def test_a_text_that_is_too_long_is_not_kept(api: Api) -> None:
+    def kept() -> int:
+        return dict(caches.usage())["nearest choices"].entries
+
+    before = kept()
+    text = str(uuid.uuid4())
+    api.post("/api/dcim/racks/", {"type": text}, status=400)
+    assert kept() == before + 1
+    api.post("/api/dcim/racks/", {"type": text * 100}, status=400)
+    assert kept() == before + 1
