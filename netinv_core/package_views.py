@@ -83,14 +83,20 @@ def include_modules(config: Configurator, package: str, modules: Iterable[str]) 
     """
     queued_before = len(config.action_state.actions)
     with errors_of(package), described_views.checked(config, package):
-        for name in modules:
-            with contextlib.suppress(ModuleNotFoundError):  # which Pyramid tells, too
-                importlib.import_module(name)
-            # Pyramid would take a resource that the package imports for the module that has its name.
-            config.include(sys.modules.get(name, name))
+        for module in modules:
+            config.include(_imported(module) if isinstance(module, str) else module)
     package_by_action: PackageByAction = getattr(config.registry, "netinv_package_by_action", {})
     for action in config.action_state.actions[queued_before:]:
         package_by_action.setdefault(action["info"], package)
+
+
+def _imported(name: str) -> Any:
+    """The module with a name, for which Pyramid would take a resource of that name which its package imports; the name
+    of one that Pyramid cannot import either.
+    """
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module(name)
+    return sys.modules.get(name, name)
 
 
 def checked_deriver(deriver: Callable[..., Any]) -> Callable[..., Any]:

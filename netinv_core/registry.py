@@ -291,10 +291,10 @@ class Registry:
 
     @functools.cached_property
     def configuration_tables(self) -> frozenset[Any]:
-        """The tables of the resources with ``configuration=True``, and those of their lists."""
+        """The tables of the resources with ``configuration=True``, and those of their lists that no others have."""
         endpoints = [endpoint for endpoint in self.stored() if endpoint.resource.configuration]
-        lists = {getattr(field, "table", None) for endpoint in endpoints for field in endpoint.fields.values()}
-        return frozenset({endpoint.table for endpoint in endpoints} | lists - {None})
+        others = [endpoint for endpoint in self.stored() if not endpoint.resource.configuration]
+        return frozenset({endpoint.table for endpoint in endpoints} | _lists_of(endpoints) - _lists_of(others))
 
     def target(self, link: ForeignKeyInfo | None) -> Endpoint | None:
         """The endpoint of a foreign key's target; ``None`` when its package is not installed."""
@@ -320,3 +320,9 @@ class Registry:
     def of_model(self, model: type[Base]) -> Endpoint:
         """The endpoint of a model class."""
         return self.by_table[model.__table__]
+
+
+def _lists_of(endpoints: Iterable[Endpoint]) -> set[Any]:
+    """The association tables of the fields of endpoints."""
+    tables = {getattr(field, "table", None) for endpoint in endpoints for field in endpoint.fields.values()}
+    return tables - {None}

@@ -422,13 +422,14 @@ class UnitOfWork:
         if statement.is_dml:
             if not statement.is_insert:  # INSERTs change no cached row
                 self.expire_all()
-            if statement.table in self.registry.configuration_tables:
-                self.configuration.cached = None  # what is read from here on is not committed yet
             self._mark_changed()
         if self.executed is not None:
             self.executed.append((statement, values, where))
         connection = self.read_connection or self.connection
-        return driver_of(self.registry.dialect).execute(connection, statement, values, where)
+        result = driver_of(self.registry.dialect).execute(connection, statement, values, where)
+        if statement.is_dml and statement.table in self.registry.configuration_tables and result.rowcount:
+            self.configuration.cached = None  # what is read from here on is not committed yet
+        return result
 
     def note_sql_of(self, function: Callable[..., Any]) -> None:
         """Notes that a function, which may be of a plugin, gives SQL to a statement, and may be why that fails."""
