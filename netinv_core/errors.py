@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -11,15 +11,23 @@ MAX_TEXT_LENGTH = 500  # characters of a client's text that a message repeats
 
 
 class Message(str):
-    """A message as clients of version 1 expect it, with the ``explanation`` that problems have in its place."""
+    """A message as clients of version 1 expect it, with the ``explanation`` that problems have in its place.
 
-    __slots__ = ("explanation",)
-    explanation: str
+    One that takes time to make is given as a function: of the errors of a long list few are told.
+    """
 
-    def __new__(cls, text: str, explanation: str) -> Message:
+    __slots__ = ("_explanation",)
+    _explanation: str | Callable[[], str]
+
+    def __new__(cls, text: str, explanation: str | Callable[[], str]) -> Message:
         message = super().__new__(cls, text)
-        message.explanation = explanation
+        message._explanation = explanation
         return message
+
+    @property
+    def explanation(self) -> str:
+        """The sentence for people."""
+        return self._explanation if isinstance(self._explanation, str) else self._explanation()
 
 
 def explained(message: Any) -> str:

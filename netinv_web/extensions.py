@@ -424,7 +424,7 @@ def call_of_package(
         return in_time(request, key, function, registry.settings[setting])
 
 
-def lent(request: Request, extension: Any, item: Any) -> Any:
+def copy_for_plugin(request: Request, extension: Any, item: Any) -> Any:
     """The representation of an object for a function of an extension: a copy for a plugin, which may change it."""
     registry: Registry = request.registry.netinv
     package = _givers(registry).get(id(extension))
@@ -456,7 +456,7 @@ def render_safely(request: Request, extension: Panel | Tab | FormPart | Widget, 
     """
     registry: Registry = request.registry.netinv
     package, kind = _givers(registry).get(id(extension)), type(extension).__name__
-    arguments = tuple(lent(request, extension, item) for item in arguments)
+    arguments = tuple(copy_for_plugin(request, extension, item) for item in arguments)
     key, setting = (id(extension), "content"), TAB if isinstance(extension, Tab) else PART
     try:
         markup = call_of_package(request, package, key, lambda own: _markup_of(own, extension, arguments), setting)
@@ -519,7 +519,7 @@ def actions_of(
         if action.scope != scope or not permitted:
             continue
         try:
-            shown = lent(request, action, item) if isinstance(item, dict) else item
+            shown = copy_for_plugin(request, action, item) if isinstance(item, dict) else item
             path_of = functools.partial(_path_of, action, endpoint, shown)
             path = call_of_extension(request, action, "path", path_of)
             if path is not None:

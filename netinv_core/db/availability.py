@@ -58,7 +58,7 @@ def unreachable(engine: Engine, error: BaseException) -> str:
 
 
 def remedy(engine: Engine, error: BaseException) -> str:
-    """What to do about a database that cannot be reached; of a file of SQLite, what is in its way."""
+    """The remedy for a database that cannot be reached; for a file of SQLite, that for what is in its way."""
     if isinstance(error, sa.exc.DBAPIError) and _is_sqlite(error, _UNOPENED):
         path = Path(engine.url.database or "")
         if path.is_dir():

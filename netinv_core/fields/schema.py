@@ -232,8 +232,11 @@ class OneOf(_Type):
         except KeyError:
             text = f'"{value}"' if self.plain else f"{value}"
             message = f"{text} is not a valid choice."
-            near = nearest_choices(str(value), self.named)
-            raise ValueError(Message(message, message + did_you_mean(near))) from None
+
+            def explain() -> str:
+                return message + did_you_mean(nearest_choices(str(value), self.named))
+
+            raise ValueError(Message(message, explain)) from None
 
 
 class JsonValue(_Type):

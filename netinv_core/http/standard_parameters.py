@@ -83,7 +83,7 @@ def refuse_unknown(uow: RequestUnitOfWork, known: Collection[str], *, writes: bo
 
 
 def _meant(name: str, known: Collection[str], *, writes: bool) -> str | None:
-    """What an unknown parameter may mean: a known one, of a write also a parameter or header of writes."""
+    """The parameter that an unknown one may mean; for a write also a parameter or header of writes."""
     if not writes:
         return nearest(name, known, LIKENESS)
     header = nearest(f"the header {name}", HEADERS, LIKENESS_OF_HEADERS)

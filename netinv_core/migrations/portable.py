@@ -1,4 +1,4 @@
-"""What ``netinv revision`` writes, for every database: types of columns, values of stored rows."""
+"""Types of columns and values of stored rows in new revisions (``netinv revision``), valid on every database."""
 
 from __future__ import annotations
 

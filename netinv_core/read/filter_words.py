@@ -108,7 +108,7 @@ def _object_name(target: Endpoint, value: str, names: Names) -> str:
     return NOT_FOUND
 
 
-def named_objects(endpoint: Endpoint, condition: Mapping[str, Any]) -> list[tuple[Endpoint, Filter, list[str]]]:
+def filters_of_condition(endpoint: Endpoint, condition: Mapping[str, Any]) -> list[tuple[Endpoint, Filter, list[str]]]:
     """The filters of a condition with their values, for the names that :func:`condition_words` takes."""
     found = [(find_filter(endpoint.filters, name), given) for name, given in condition.items()]
     return [(endpoint, match[0], _texts(given)) for match, given in found if match is not None]
@@ -117,7 +117,7 @@ def named_objects(endpoint: Endpoint, condition: Mapping[str, Any]) -> list[tupl
 def condition_words(endpoint: Endpoint, name: str, given: Any, names: Names) -> Words:
     """The words of a name of a condition: a filter of the list, or a field lookup. No statement.
 
-    An empty value stands for none. ``names`` are those of the objects of :func:`named_objects`.
+    An empty value stands for none. ``names`` are those of the objects of :func:`filters_of_condition`.
     """
     values = _texts(given)
     match = find_filter(endpoint.filters, name)

@@ -44,8 +44,12 @@ def no_such_value(target: Endpoint | None, attribute: str, value: Any, owner: st
 def no_such_status(target: Endpoint, owner: Endpoint, slug: Any, statuses: Iterable[Any]) -> Message:
     """The message about a status that the objects of ``owner`` cannot have; the explanation names similar ones."""
     message = no_such_value(target, "slug", slug, owner.plural)
-    near = nearest_choices(str(slug), tuple((row.slug, row.name) for row in statuses))
-    return Message(message, message.explanation + did_you_mean(near))
+
+    def explain() -> str:
+        known = tuple((row.slug, row.name) for row in statuses)
+        return message.explanation + did_you_mean(nearest_choices(str(slug), known))
+
+    return Message(message, explain)
 
 
 def _explanation(template: str, target: Endpoint | None, value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from netinv_core.read.filter_words import Names, condition_words, named_objects
+from netinv_core.read.filter_words import Names, condition_words, filters_of_condition
 from netinv_web.cells import EMPTY, CellReader
 from netinv_web.lists.named_objects import names_of
 from netinv_web.markup import text_markup
@@ -34,7 +34,7 @@ def cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
 
     def load(uow: UnitOfWork, rows: Sequence[Any]) -> dict[Any, Any]:
         filtered = [(endpoint, row[value_at]) for row in rows if (endpoint := endpoint_of(row)) is not None]
-        named = [item for endpoint, value in filtered for item in named_objects(endpoint, value)]
+        named = [item for endpoint, value in filtered for item in filters_of_condition(endpoint, value)]
         return dict(names_of(uow, [(endpoint, item, values[:MOST_VALUES]) for endpoint, item, values in named]))
 
     batch = plan.batch(load)

@@ -46,8 +46,7 @@ def names_of(uow: UnitOfWork, used: Sequence[tuple[Endpoint, Filter, Sequence[st
 
     Values of objects that the user may not view have none.
     """
-    requests: list[tuple[ReadPlan, list[Any]]] = []
-    texts: list[tuple[str, dict[Any, str]]] = []
+    sought: dict[tuple[Endpoint, str], dict[Any, set[str]]] = {}  # texts by key of each column, a part of a UNION ALL
     public: set[str] = set()
     for endpoint, item, values in used:
         target = endpoint if item.name == "id" else target_of(endpoint, item)
@@ -55,20 +54,19 @@ def names_of(uow: UnitOfWork, used: Sequence[tuple[Endpoint, Filter, Sequence[st
             continue
         public |= {target.label} if item.relation is not None and item.relation.public else set()
         for attribute in _attributes(item.relation, target):
-            keys = _keys(target, attribute, values)
-            if keys:
-                requests.append((_plan(target, attribute), list(keys)))
-                texts.append((target.label, keys))
+            for key, text in _keys(target, attribute, values).items():
+                sought.setdefault((target, attribute), {}).setdefault(key, set()).add(text)
 
     def visible(target: Endpoint, table: Any) -> Sequence[Any]:
         return () if target.label in public else permissions.visible(uow, target, table)
 
+    requests = [(_plan(target, attribute), list(keys)) for (target, attribute), keys in sought.items()]
     results = fetch_together(uow, requests, visible) if requests else []
     return {
-        (label, keys[key]): str(name)
-        for (label, keys), rows in zip(texts, results, strict=True)
+        (target.label, text): str(name)
+        for ((target, _), texts), rows in zip(sought.items(), results, strict=True)
         for key, name in rows
-        if key in keys
+        for text in texts.get(key, ())
     }
 
 

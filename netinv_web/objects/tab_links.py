@@ -13,7 +13,7 @@ from netinv_core.auth import permissions
 from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
 from netinv_web.cells import list_parameter
-from netinv_web.extensions import ListTab, Tab, call_of_extension, extensions_of, lent, may_further
+from netinv_web.extensions import ListTab, Tab, call_of_extension, copy_for_plugin, extensions_of, may_further
 from netinv_web.failures import log_failure
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import may
@@ -121,7 +121,7 @@ def _within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -
     """The conditions of a package's list; ``None`` where they fail, which is logged."""
     try:
         conditions: Sequence[Any] | None = call_of_extension(
-            request, tab, "within", lambda own: tab.within(own, lent(request, tab, representation))
+            request, tab, "within", lambda own: tab.within(own, copy_for_plugin(request, tab, representation))
         )
         return conditions
     except Exception:
@@ -131,7 +131,7 @@ def _within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -
 
 def _applies(request: Request, tab: Tab, representation: Mapping[str, Any]) -> bool:
     """True when an object has a package's tab; false where the answer fails, which is logged."""
-    item = lent(request, tab, representation)
+    item = copy_for_plugin(request, tab, representation)
     try:
         return bool(call_of_extension(request, tab, "applies", lambda own: tab.applies(own, item)))
     except Exception:
@@ -145,7 +145,7 @@ def _count_of(request: Request, tab: Tab, representation: Mapping[str, Any]) -> 
         count = tab.count
         if count is None:
             return None
-        item = lent(request, tab, representation)
+        item = copy_for_plugin(request, tab, representation)
         number: int | None = call_of_extension(request, tab, "count", lambda own: count(own, item))
         return number
     except Exception:

@@ -13,7 +13,7 @@ from pyramid.response import Response
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
 from netinv_web.cells import list_parameter
-from netinv_web.extensions import ListTab, Tab, lent, render_safely
+from netinv_web.extensions import ListTab, Tab, copy_for_plugin, render_safely
 from netinv_web.lists import listing as lists
 from netinv_web.lists.column_choice import may_set_default
 from netinv_web.lists.empty import sentence_of
@@ -55,7 +55,7 @@ def show_tab(request: Request, name: str) -> Response:
         return page(request, LIST_TEMPLATE, values | _list(request, children[name], representation["id"]))
     tab: Tab | ListTab = next(tab for tab in tab_links.own_tabs(endpoint) if tab.name == name)
     if isinstance(tab, ListTab):
-        representation = lent(request, tab, representation)
+        representation = copy_for_plugin(request, tab, representation)
         child = endpoint.registry[tab.label_for(representation)]
         within, filters = tab.within(request, representation), tab.filters(representation)
         listed = _limited(request, child, within, tab.preset(representation), filters)

@@ -100,7 +100,7 @@ def test_the_visited_row_has_the_focus_wherever_it_was(page: Any) -> None:
 
 
 def test_tenants_are_renamed_by_keys_alone(page: Any, demo_service: Service, unique: Callable[[], str]) -> None:
-    """What a preview says has the focus, so that the next key leads to *Apply*."""
+    """The summary of a preview has the focus, so that the next key leads to *Apply*."""
     word = unique()
     names = [f"{word} {place}" for place in ("a", "b")]
     demo_service.api.post("/api/tenancy/tenants/", [{"name": name, "slug": name.replace(" ", "-")} for name in names])

@@ -26,18 +26,19 @@ def test_a_rule_that_was_refused_after_it_was_written_judges_nothing(service: Se
 def test_no_write_of_configuration_fills_the_cache_of_the_process(service: Service) -> None:
     """Each resource of configuration: objects of it are made, changed and deleted, with an empty cache before."""
     kept: list[str] = []
-    changed: set[int] = set()
+    changed: list[Any] = []  # sessions, which live as long as the list: no other has their id
     execute, cached_config = UnitOfWork.execute, UnitOfWork.cached_config
 
     def execute_noting(uow: Any, statement: Any, *arguments: Any, **options: Any) -> Any:
         if statement.is_dml and statement.table in tables:
-            changed.add(id(uow.session))
+            changed.append(uow.session)
         return execute(uow, statement, *arguments, **options)
 
     def cached_config_noting(uow: Any, name: Any, load: Any) -> Any:
         names = set(service.registry._cached[1])
         value = cached_config(uow, name, load)
-        if id(uow.session) in changed and name in service.registry._cached[1] and name not in names:
+        is_new = name in service.registry._cached[1] and name not in names
+        if is_new and any(session is uow.session for session in changed):
             kept.append(f"{endpoint.label}: {name}")
         return value
 

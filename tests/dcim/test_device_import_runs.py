@@ -31,7 +31,7 @@ def rows(api: Api, hardware: Hardware, type_: str, names: list[str]) -> str:
 
 
 def along(page: BrowserPage) -> str:
-    """What a preview says of the objects that change along."""
+    """The lines of a preview about objects that change along."""
     return " ".join(page.html.select_one(".affected").get_text().split())
 
 

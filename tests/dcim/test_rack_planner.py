@@ -226,7 +226,7 @@ def power_port(api: Api, device: Any, draw: int | None = None) -> Any:
 
 
 def forecast(page: Any) -> dict[str, str]:
-    """What the plan says of the racks after its moves, by name."""
+    """The forecast of a plan for racks after its moves, by name."""
     names, shares = page.html.select(".plan .forecast dt"), page.html.select(".plan .forecast dd")
     return {name.text: " ".join(share.text.split()) for name, share in zip(names, shares, strict=True)}
 

@@ -272,6 +272,6 @@ def test_statements_do_not_grow_with_the_number_of_rows(service: Service, browse
 
 @pytest.mark.parametrize("path", [PAGE, "/dcim/device-types/import/"])
 def test_the_file_is_the_first_field_of_the_page(browser: Browser, path: str) -> None:
-    """Who has a file sees it without looking below the text rows."""
+    """The file field comes before the text of pasted rows."""
     fields = browser.get(path).html.select(".import-form :is(input, textarea, select):not([type=hidden])")
     assert [field["name"] for field in fields][:2] == ["file", "data"]

@@ -9,7 +9,7 @@ from pyramid.request import Request
 
 from netinv_core.errors import Invalid
 from netinv_core.labels import capitalized, label_of
-from netinv_core.read.filter_words import Names, condition_words, named_objects
+from netinv_core.read.filter_words import Names, condition_words, filters_of_condition
 from netinv_extras.validation_rules import trials
 from netinv_extras.validation_rules.violations import broken_by, row_of
 from netinv_web.extensions import ListTab, Tab
@@ -40,7 +40,7 @@ def _trial(request: Request, rules: Endpoint, rule: Mapping[str, Any]) -> dict[s
         try:
             key = pickers.chosen(uow, control, endpoint.natural_sort)
             trial = trials.try_rule(uow, rule["id"], key)
-            named = [item for part in trial.parts for item in named_objects(endpoint, {part.name: part.value})]
+            named = [item for part in trial.parts for item in filters_of_condition(endpoint, {part.name: part.value})]
             names = names_of(uow, named)
             parts = [(part, _words(endpoint, part, names)) for part in trial.parts]
             values |= {"trial": trial, "parts": parts, "path": object_path(endpoint, key)}

@@ -78,6 +78,8 @@ def test_a_text_that_is_too_long_is_not_kept(api: Api) -> None:
     before = kept()
     text = str(uuid.uuid4())
     api.post("/api/dcim/racks/", {"type": text}, status=400)
+    assert kept() == before, "clients of version 1 are told nothing of it"
+    api.send("POST", "/api/dcim/racks/", {"type": text}, status=400, headers=PROBLEM)
     assert kept() == before + 1
-    api.post("/api/dcim/racks/", {"type": text * 100}, status=400)
+    api.send("POST", "/api/dcim/racks/", {"type": text * 100}, status=400, headers=PROBLEM)
     assert kept() == before + 1

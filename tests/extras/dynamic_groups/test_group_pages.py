@@ -158,6 +158,12 @@ def test_filters_name_the_objects_of_their_ids(service: Service, browser: Browse
     of_ids = ", ".join([f"{name} {number}" for number in range(10)] + ["2 more"])
     assert found in (f"Site is {of_ids} Site is {name} 0", f"Site is {name} 0 Site is {of_ids}")
     assert len(of_three) == len(of_two)
+    for number in range(4, 8):
+        group(number, site_id=[sites[number]["id"]])
+    with service.statements() as of_seven:
+        assert cells(browser)[6] == f"Site is {name} 7"
+    parts = [max(statement.count("UNION ALL") for statement in found) for found in (of_three, of_seven)]
+    assert parts[0] == parts[1], "SQLite takes 500 parts"
     assert f"{name} 0" in browser.get(f"{PAGES}{first['id']}/").html.select_one(".chips").text
     assert NOT_FOUND in browser.get(f"{PAGES}{gone['id']}/").html.select_one(".chips").text
     viewer = service.user(("view", ["extras.dynamicgroup", "dcim.rack"]), password=PASSWORD)
