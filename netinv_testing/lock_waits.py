@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import Future
 from typing import Any
@@ -13,6 +14,9 @@ from netinv_core.db.engine import engine_from
 from netinv_core.driver import driver_of
 
 PATIENCE = 60.0  # seconds
+# Seconds between two looks. InnoDB renews innodb_trx when nobody has read it for 0.1 seconds: who reads it more often
+# sees the same transactions for ever. Two processes that look each quarter of a second leave it such a pause.
+_EVERY = {"mysql": 0.25}
 _WAITING = {
     "postgresql": (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -26,10 +30,12 @@ _WAITING = {
 
 
 class LockWaits:
-    """Counts the connections to a database that wait for a lock, on a connection of its own."""
+    """Counts the connections to a database that wait for a lock, on a connection of its own. Threads may share it."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._every = _EVERY.get(engine.dialect.name, 0.0)
+        self._lock, self._count, self._next = threading.Lock(), 0, 0.0
         self._query = _WAITING.get(engine.dialect.name)
         url = engine.url.render_as_string(hide_password=False)
         self._own = engine_from(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool) if self._query else engine
@@ -41,8 +47,12 @@ class LockWaits:
         if self._query is None:
             pool: Any = self._engine.pool
             return max(pool.checkedout() - 1, 0) if hasattr(pool, "checkedout") else 0
-        with self._own.connect() as connection:
-            return int(connection.scalar(sa.text(self._query)) or 0)
+        with self._lock:
+            if time.monotonic() >= self._next:
+                with self._own.connect() as connection:
+                    self._count = int(connection.scalar(sa.text(self._query)) or 0)
+                self._next = time.monotonic() + self._every
+            return self._count
 
 
 def until_it_waits(engine: Engine, future: Future[Any]) -> None:
