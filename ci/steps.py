@@ -16,6 +16,7 @@ from ci.machine import REPOSITORY, SERVERS
 
 BIN = Path(sys.executable).parent
 URLS = {server.name: os.environ.get(server.variable) or server.default for server in SERVERS}
+URLS["PostgreSQL by SQLAlchemy"] = f"{URLS['PostgreSQL']}?execution=sqlalchemy"
 NOT_HERE = "not browser and not directory"
 
 
@@ -149,6 +150,7 @@ GATE: tuple[Step, ...] = (
     Pytest("postgresql", GATED, (*ON_SERVERS, *ON_POSTGRESQL), "PostgreSQL", seed=1),
     Pytest("sqlite", f"not crash and not repetition and not night and {NOT_HERE}"),
 )
+POSTGRESQL = Pytest("test-postgresql", f"not any_database and {NOT_HERE}", database="PostgreSQL", seed=1)
 WHOLE: tuple[Step, ...] = (
     Pytest("test-directories", "directory", DIRECTORIES, libraries=("plugins", "ldap", "mcp")),
     Pytest("test-browser", "browser", ("tests/browser",)),
@@ -162,14 +164,17 @@ WHOLE: tuple[Step, ...] = (
     ),
     Pytest("test-sqlite", NOT_HERE),
     Pytest("test-mariadb", f"not any_database and {NOT_HERE}", database="MariaDB", seed=2),
-    Pytest("test-postgresql", f"not any_database and {NOT_HERE}", database="PostgreSQL", seed=1),
+    POSTGRESQL,
 )
+# What the gate runs on PostgreSQL, with the other way of execution.
+BY_SQLALCHEMY = Pytest("test-postgresql-by-sqlalchemy", GATED, ON_SERVERS, "PostgreSQL by SQLAlchemy", seed=3)
 GROUPS: Mapping[str, Sequence[Step]] = {
     "gate": GATE,
     "lint": LINT,
     "quick": (QUICK,),
-    "test-all": WHOLE,
+    "test-all": (*WHOLE, BY_SQLALCHEMY),
     "test-packages": [step for step in WHOLE if step.name.startswith("test-packages")],
+    "test-postgresql": [POSTGRESQL, BY_SQLALCHEMY],
 }
 
 
@@ -178,4 +183,4 @@ def steps_of(name: str) -> Sequence[Step]:
 
     :raises KeyError: when there is none
     """
-    return GROUPS[name] if name in GROUPS else ({step.name: step for step in (*WHOLE, *GATE)}[name],)
+    return GROUPS[name] if name in GROUPS else ({step.name: step for step in (*WHOLE, BY_SQLALCHEMY, *GATE)}[name],)

@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 
 import netinv_core
 from netinv_core import Base, Resource
+from netinv_core.driver import undocumented
 from release.lock import DEVELOPMENT, RUNTIME, declared
 from release.public_modules import PUBLIC_MODULES
 from tests.support import REPOSITORY
@@ -499,6 +500,13 @@ OF_SERVERS = "netinv_testing/databases.py"  # makes the databases of tests, on e
 MOST_COMPARISONS = 1
 PUBLIC = {"_mapping", "_asdict", "_replace", "_fields", "_make"}  # of rows and named tuples
 # Private attributes of other libraries, by module.
+PUBLIC_CLASSES = {  # of which undocumented attributes are taken
+    ("sqlalchemy", "Select"),
+    ("sqlalchemy.engine", "Engine"),
+    ("sqlalchemy.engine", "Dialect"),
+    ("sqlalchemy.exc", "DBAPIError"),
+    ("psycopg", "Connection"),
+}
 FOREIGN = {
     "netinv_core/driver/data_manager.py": {"_retryable_errors"},  # zope.sqlalchemy
     "netinv_outgoing/guarded_http.py": {"_dns_host"},  # urllib3
@@ -539,7 +547,7 @@ def defined_names(module: ast.Module) -> Iterator[str]:
 
 
 def test_private_attributes_of_libraries_are_used_in_one_module() -> None:
-    """Those of SQLAlchemy and psycopg are in ``netinv_core/driver/private.py``, which has them as texts."""
+    """Those of SQLAlchemy and psycopg are in ``netinv_core/driver/undocumented.py``, which has them as texts."""
     own = {name for module in all_modules().values() for name in defined_names(module)} | PUBLIC
     found: dict[str, set[str]] = {}
     for path, module in all_modules().items():
@@ -548,6 +556,21 @@ def test_private_attributes_of_libraries_are_used_in_one_module() -> None:
             if is_private and node.attr not in own:
                 found.setdefault(path, set()).add(node.attr)
     assert found == FOREIGN
+
+
+def test_undocumented_names_of_drivers_are_used_in_one_module() -> None:
+    """Other modules take them from ``netinv_core/driver/undocumented.py``, which tells what a release lacks."""
+    names = {tuple(name.partition(":")[::2]) for name in undocumented.TAKEN}
+    classes = {(module, path.partition(".")[0]) for module, path in names if "." in path} - names
+    assert classes == PUBLIC_CLASSES
+    found = set()
+    for path, module in all_modules().items():
+        for node in ast.walk(module):
+            if (isinstance(node, ast.ImportFrom) and {(node.module, alias.name) for alias in node.names} & names) or (
+                isinstance(node, ast.Attribute) and node.attr == "dispatch"
+            ):
+                found.add(path)
+    assert found == {"netinv_core/driver/results.py", "netinv_core/driver/undocumented.py"}  # the first for a type
 
 
 CACHES = {"cache", "lru_cache", "cachetools", "LRUCache", "TTLCache", "WeakKeyDictionary", "WeakValueDictionary"}

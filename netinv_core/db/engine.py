@@ -18,7 +18,7 @@ from netinv_core.db.availability import is_away, is_busy
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import WRITING as WRITING
 from netinv_core.driver.general import ConnectionLimits
-from netinv_core.driver.pooler import is_pooled as is_pooled
+from netinv_core.driver.url_parameters import is_pooled as is_pooled
 from netinv_core.models.types import Timestamp
 from netinv_core.wrong_results import WithoutJsonForm
 

@@ -3,10 +3,12 @@
 Callers build statements of SQLAlchemy and give them to :meth:`netinv_core.uow.UnitOfWork.execute`, or with a connection
 to :meth:`Driver.execute <netinv_core.driver.general.Driver.execute>`. Only this package knows how they are run:
 
-* ``general``: by SQLAlchemy, on MariaDB, MySQL (``mariadb``) and SQLite (``sqlite``);
-* ``postgresql``: on the connection of psycopg, with texts that are compiled once (``structures``), and without a cursor
+* ``general``: by SQLAlchemy, on MariaDB, MySQL (``mariadb``), SQLite (``sqlite``), and on PostgreSQL where the database
+  URL asks for it;
+* ``direct``: on the connection of psycopg, with texts that are compiled once (``structures``), and without a cursor
   once the server has prepared them (``prepared``);
-* ``private``: the private attributes of SQLAlchemy and psycopg that this takes. Without them the public way remains.
+* ``undocumented``: what ``direct`` takes of SQLAlchemy and psycopg that their documentation does not promise. Without
+  it SQLAlchemy runs the statements.
 """
 
 from __future__ import annotations

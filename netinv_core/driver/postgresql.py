@@ -1,36 +1,24 @@
-"""Execution of statements on the connection of psycopg.
-
-A statement is compiled once, and its rows are read as the driver has them. SQLAlchemy's execution takes 0.1 ms more for
-a row of 100 columns, and 0.2 ms for 50 of them. Listeners of the engine are called, but not those that change
-statements.
-"""
+"""Differences of PostgreSQL. Statements run directly on the connection of psycopg, or as on other databases."""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.pool import PoolProxiedConnection
 
-from netinv_core.driver import pooler, structures
+from netinv_core.driver import direct, url_parameters
 from netinv_core.driver.combined import Combined
 from netinv_core.driver.explain import Explain
-from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of, whole
+from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of
 from netinv_core.driver.json_members import PostgresqlMembers
 from netinv_core.driver.read_connection import ReadConnection
-from netinv_core.driver.results import Rows, Written
-from netinv_core.driver.structures import DriverText
-
-if TYPE_CHECKING:
-    from netinv_core.driver.prepared import PreparedStatements
 
 # TCP keep-alive detects a lost server within a minute; the default of the operating system is two hours.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
@@ -38,24 +26,6 @@ _WORDS = {r"\b": r"\y", r"\B": r"\Y", r"\Z": r"\Z", r"\z": r"\Z"}  # of regular 
 # References to groups, options, comments, names, and classes within sets.
 _ALONE = re.compile(r"\\[0-9]|\(\?(?!:|=|!|<=|<!)|\[[:.=]")
 PATTERNS_TOGETHER = 50  # in one regular expression
-_PREPARED = "netinv: prepared statements"
-AnyConnection = Connection | ReadConnection
-
-
-@dataclasses.dataclass(eq=False)
-class _Execution:
-    """One execution of a statement, for listeners of the engine: they may set attributes."""
-
-    statement: str
-
-
-@dataclasses.dataclass(frozen=True)
-class _Failure:
-    """The failure of an execution, for listeners of ``handle_error``."""
-
-    execution_context: _Execution
-    original_exception: BaseException
-    sqlalchemy_exception: BaseException
 
 
 class PostgresqlDriver(Driver):
@@ -75,15 +45,19 @@ class PostgresqlDriver(Driver):
 
     def engine_options(self, address: URL, limits: ConnectionLimits) -> dict[str, Any]:
         waits = {"connect_timeout": limits.connect, "tcp_user_timeout": limits.silence * 1000, **_KEEPALIVE}
-        # With the driver, which an installation may lack.
-        cursor = {"cursor_factory": importlib.import_module("netinv_core.driver.psycopg_cursor").Cursor}
-        arguments = {**_session(address, limits.statement), **waits, **cursor}
+        arguments = {**_session(address, limits.statement), **waits}
+        if url_parameters.is_direct(address):
+            # With the driver, which an installation may lack.
+            arguments["cursor_factory"] = importlib.import_module("netinv_core.driver.psycopg_cursor").Cursor
         return super().engine_options(address, limits) | {"connect_args": arguments}
 
     def prepare_engine(self, engine: Engine, limits: ConnectionLimits, *, tested: bool) -> None:
         super().prepare_engine(engine, limits, tested=tested)
-        if pooler.is_pooled(engine.url):
-            pooler.prepare(engine)
+        url_parameters.remove_own(engine)
+        if url_parameters.is_pooled(engine.url):
+            url_parameters.set_time_zone(engine)
+        if url_parameters.is_direct(engine.url):
+            direct.choose(engine)
 
     def connection_options(self, *, writing: bool) -> dict[str, Any]:
         return {WRITING: True} if writing else {"isolation_level": "AUTOCOMMIT"}
@@ -173,41 +147,27 @@ class PostgresqlDriver(Driver):
         connection.cancel()
 
     def read_connection(self, engine: Engine) -> ReadConnection | None:
-        return ReadConnection(engine)
+        return ReadConnection(engine) if direct.is_chosen(engine) else None
 
     def execute(
-        self, connection: AnyConnection, statement: Any, values: Values = None, where: Sequence[Any] = ()
+        self,
+        connection: Connection | ReadConnection,
+        statement: Any,
+        values: Values = None,
+        where: Sequence[Any] = (),
     ) -> Any:
         if isinstance(statement, Combined):
             return statement.at_once(functools.partial(self.execute, connection), values)
-        if statement.is_insert or not (values is None or isinstance(values, Mapping)):
-            return self._write_rows(connection, statement, values)
-        # A statement without parameters that changes rows is one that its caller built for this time.
-        if statement.is_select or (statement.is_dml and values):
-            bound = structures.bound(statement, connection.dialect, where)
-            if bound is not None and bound.structure.is_complete:
-                text, parameters = bound.execution(values or {})
-                return _run(connection, text, parameters)
+        if direct.is_chosen(connection.engine):
+            result = direct.execute(connection, statement, values, where)
+            if result is not None:
+                return result
         return super().execute(connection, statement, values, where)
 
     def execute_alone(self, engine: Engine, statement: Combined, values: Any) -> Any:
         # In autocommit mode, for a statement that has without_disk among its columns: one round trip.
         with engine.connect().execution_options(**self.connection_options(writing=False)) as connection:
             return self.execute(connection, statement, values)
-
-    def _write_rows(self, connection: AnyConnection, statement: Any, values: Any) -> Any:
-        """Runs an INSERT, or another statement for each of many rows, by their columns if they have the same ones."""
-        rows = [values] if isinstance(values, Mapping) else values
-        columns = tuple(rows[0]) if rows else ()
-        structure = None
-        if columns and all(row.keys() == rows[0].keys() for row in rows):
-            structure = structures.for_rows(statement, connection.dialect, columns)
-        if structure is None or structure.text is None:
-            return super().execute(connection, statement, values)
-        parameters = structure.row_parameters(rows)
-        if len(rows) == 1:
-            return _run(connection, structure.text, parameters[0])
-        return _run_many(connection, structure.text.text, parameters)
 
 
 def _escaped_by_backslash(value: str) -> str:
@@ -234,88 +194,8 @@ def _session(address: URL, statement_timeout: float) -> dict[str, Any]:
     """Arguments for connections of PostgreSQL with their settings. A pooler passes no settings on, and prepared
     statements are those of one connection of the server: the next transaction may get another.
     """
-    if pooler.is_pooled(address):
+    if url_parameters.is_pooled(address):
         return {"prepare_threshold": None}
     # Queries join many small tables: planning them takes longer than running them, so plans are reused.
     limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
     return {"options": f"-c timezone=UTC -c plan_cache_mode=force_generic_plan -c jit=off {limit}"}
-
-
-def _run(connection: AnyConnection, compiled: DriverText, parameters: dict[str, Any]) -> Rows | Written:
-    """Runs a statement that the driver has prepared, or one on a cursor, which prepares it."""
-    pooled, events, text = connection.connection, connection.engine.dispatch, compiled.text
-    execution = _Execution(text)
-    prepared = _prepared_statements(pooled)
-    cursor: Any = prepared
-    try:
-        alone = isinstance(connection, ReadConnection)
-        found = None if compiled.results is None else prepared.find(compiled.server_text, parameters, alone=alone)
-        if found is None:
-            cursor = connection.cursor() if isinstance(connection, ReadConnection) else pooled.cursor()
-        events.before_cursor_execute(connection, cursor, text, parameters, execution, False)
-        if found is None:
-            cursor.execute(text, parameters)
-        else:
-            prepared.execute(*found)
-        events.after_cursor_execute(connection, cursor, text, parameters, execution, False)
-        if compiled.results is None:
-            compiled.learn_results(connection.dialect, cursor.description)
-        count = cursor.rowcount
-        if compiled.metadata is None:
-            return Written(count)
-        return Rows(compiled.metadata, compiled.converted(cursor.fetchall()), count)
-    except connection.dialect.loaded_dbapi.Error as error:
-        raise _reported(connection, cursor, execution, parameters, error) from error
-    finally:
-        if cursor is not prepared:
-            cursor.close()
-
-
-def _run_many(connection: AnyConnection, text: str, rows: list[dict[str, Any]]) -> Written:
-    """Runs a statement on the driver's cursor for each of the rows."""
-    events, execution, cursor = connection.engine.dispatch, _Execution(text), whole(connection).connection.cursor()
-    try:
-        events.before_cursor_execute(connection, cursor, text, rows, execution, True)
-        cursor.executemany(text, rows)
-        events.after_cursor_execute(connection, cursor, text, rows, execution, True)
-        return Written(cursor.rowcount)
-    except connection.dialect.loaded_dbapi.Error as error:
-        raise _reported(connection, cursor, execution, rows, error) from error
-    finally:
-        cursor.close()
-
-
-def _prepared_statements(pooled: PoolProxiedConnection) -> PreparedStatements:
-    """The statements that the driver's connection has prepared."""
-    prepared: PreparedStatements | None = pooled.info.get(_PREPARED)
-    if prepared is None:
-        from netinv_core.driver.prepared import PreparedStatements  # the driver is an extra
-
-        driver: Any = pooled.driver_connection
-        prepared = pooled.info[_PREPARED] = PreparedStatements(driver)
-    return prepared
-
-
-def _reported(
-    connection: AnyConnection,
-    cursor: Any,
-    execution: _Execution,
-    parameters: Any,
-    error: Any,
-) -> Exception:
-    """The error to raise for one of the driver, which listeners are told. A lost connection is invalidated."""
-    dialect = connection.dialect
-    is_disconnect = dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
-    reported: Exception = sa.exc.DBAPIError.instance(
-        execution.statement,
-        parameters,
-        error,
-        dialect.loaded_dbapi.Error,
-        hide_parameters=True,
-        connection_invalidated=is_disconnect,
-        dialect=dialect,
-    )
-    dialect.dispatch.handle_error(_Failure(execution, error, reported))
-    if is_disconnect:
-        connection.invalidate(error)
-    return reported

@@ -15,11 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg.adapt import PyFormat, Transformer
-from psycopg.generators import execute, fetch_many, pipeline_communicate
+from psycopg.adapt import PyFormat
 from psycopg.pq import ConnStatus, ExecStatus, Format, TransactionStatus
 
-from netinv_core.driver.private import begin_command, prepared_names
+from netinv_core.driver.undocumented import begin_command, lock_of, prepared_names, take, wait_for
 
 if TYPE_CHECKING:
     from psycopg.abc import PQGen
@@ -31,6 +30,11 @@ _UUID, _UUIDS = (psycopg.postgres.types["uuid"].oid, psycopg.postgres.types["uui
 _ARRAY = struct.Struct("!5i")  # dimensions, whether there are nulls, type of elements, their number, lower bound
 _SIZE = struct.pack("!i", 16)
 Row = tuple[Any, ...]
+_Transformer = take("psycopg.adapt:Transformer")
+_execute = take("psycopg.generators:execute")
+_fetch_many = take("psycopg.generators:fetch_many")
+_pipeline_communicate = take("psycopg.generators:pipeline_communicate")
+_error_of = take("psycopg.errors:error_from_result")
 
 
 def _packed(value: Any) -> bytes | None:
@@ -43,9 +47,9 @@ def _packed(value: Any) -> bytes | None:
 
 def _results(server: PGconn, commands: Sequence[Callable[[], None]]) -> PQGen[list[list[PGresult]]]:
     """Sends commands in pipeline mode, and reads the results of each."""
-    results = yield from pipeline_communicate(server, collections.deque(commands))
+    results = yield from _pipeline_communicate(server, collections.deque(commands))
     while len(results) < len(commands):
-        results.append((yield from fetch_many(server)))
+        results.append((yield from _fetch_many(server)))
     return results
 
 
@@ -55,7 +59,7 @@ class PreparedStatements:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection
         self._server = connection.pgconn
-        self._transformer = Transformer(connection)
+        self._transformer = _Transformer(connection)
         self._formats: Any = None
         self._begins = False
         self._result: Any = None
@@ -111,14 +115,14 @@ class PreparedStatements:
         :raises psycopg.Error: of the statement or the connection
         """
         connection, formats = self.connection, self._formats if dumped else None
-        with connection.lock:
+        with lock_of(connection):
             if self._begins:
                 self._result = self._begin_with(name, dumped, formats)
             else:
                 self._server.send_query_prepared(name, dumped, param_formats=formats)
-                (self._result,) = connection.wait(execute(self._server))
+                (self._result,) = wait_for(connection, _execute(self._server))
         if self._result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
-            raise psycopg.errors.error_from_result(self._result, encoding=self._transformer.encoding)
+            raise _error_of(self._result, encoding=self._transformer.encoding)
 
     def _begin_with(self, name: bytes, dumped: Any, formats: Any) -> Any:
         """Begins a transaction and executes a prepared statement in it, in one round trip; returns its result.
@@ -134,12 +138,12 @@ class PreparedStatements:
                 functools.partial(server.send_query_prepared, name, dumped, param_formats=formats),
                 server.pipeline_sync,
             )
-            (begun,), (result,), _ = self.connection.wait(_results(server, commands))
+            (begun,), (result,), _ = wait_for(self.connection, _results(server, commands))
         finally:
             if server.status == ConnStatus.OK:
                 server.exit_pipeline_mode()
         if begun.status != ExecStatus.COMMAND_OK:
-            raise psycopg.errors.error_from_result(begun, encoding=self._transformer.encoding)
+            raise _error_of(begun, encoding=self._transformer.encoding)
         return result
 
     @property

@@ -7,6 +7,10 @@ from typing import Any, overload
 
 import psycopg
 
+from netinv_core.driver.undocumented import take
+
+_column = take("psycopg:Column")
+
 
 class Description(Sequence[psycopg.Column]):
     """The columns of a cursor's result. SQLAlchemy reads them once for each statement that it has compiled. Of later
@@ -28,8 +32,9 @@ class Description(Sequence[psycopg.Column]):
 
     def __getitem__(self, index: int | slice) -> psycopg.Column | list[psycopg.Column]:
         if isinstance(index, slice):
-            return [psycopg.Column(self._cursor, number) for number in range(self._size)[index]]
-        return psycopg.Column(self._cursor, range(self._size)[index])
+            return [_column(self._cursor, number) for number in range(self._size)[index]]
+        found: psycopg.Column = _column(self._cursor, range(self._size)[index])
+        return found
 
 
 class Cursor(psycopg.Cursor[Any]):

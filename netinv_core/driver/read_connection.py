@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.pool import PoolProxiedConnection
+
+from netinv_core.driver.undocumented import connection_around
 
 _AUTOCOMMIT = {"isolation_level": "AUTOCOMMIT"}
 
@@ -47,7 +48,7 @@ class ReadConnection:
     def whole(self) -> Connection:
         """SQLAlchemy's connection."""
         if self._whole is None or self._whole.closed:
-            self._whole = sa.Connection(self.engine, self.connection).execution_options(**_AUTOCOMMIT)
+            self._whole = connection_around(self.engine, self.connection).execution_options(**_AUTOCOMMIT)
         return self._whole
 
     def cursor(self) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import IteratorResult, Result
-from sqlalchemy.engine.result import SimpleResultMetaData
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine.result import SimpleResultMetaData
 
 Row = Sequence[Any]
 

@@ -14,11 +14,10 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
-from sqlalchemy.engine.result import SimpleResultMetaData
 
 from netinv_core.caches import BoundedCache
-from netinv_core.driver.private import structure_key
 from netinv_core.driver.results import Row
+from netinv_core.driver.undocumented import result_metadata, structure_key
 
 MAX_STRUCTURES, MAX_STATEMENTS = 500, 2000
 # Of the texts of all statements, for other numbers of values and other inlined numbers: one for 10,000 ids has 1 MiB.
@@ -65,8 +64,8 @@ class DriverText:
             for position, (column, found) in columns
         )
         results = [(position, convert) for position, convert in processors if convert is not None]
-        names, keys = [found[0] for found in described], [(column,) for column in self._columns]
-        self.metadata = SimpleResultMetaData(names, extra=keys) if names else None
+        names = [found[0] for found in described]
+        self.metadata = result_metadata(names, self._columns) if names else None
         self.results = results
 
     def converted(self, rows: list[Row]) -> list[Row]:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.driver import driver_of
-from netinv_core.driver.private import declaration_order
+from netinv_core.driver.undocumented import declaration_order
 from netinv_core.errors import CONCURRENT_CHANGE, Invalid
 from netinv_core.labels import capitalized
 from netinv_core.models.columns import column_info

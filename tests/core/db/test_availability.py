@@ -45,7 +45,8 @@ def cut(service: Service, number: int | None = None) -> None:
     """
     if not SERVER:
         return service.engine.dispose()
-    admin = sa.create_engine(service.engine.url, isolation_level="AUTOCOMMIT", poolclass=sa.pool.NullPool)
+    url = service.engine.url.render_as_string(hide_password=False)
+    admin = engine_from(url, isolation_level="AUTOCOMMIT", poolclass=sa.pool.NullPool)
     with admin.connect() as other:
         numbers = connections_of(service, other) if number is None else {number}
         for one in numbers:

@@ -16,20 +16,21 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core import caches
 from netinv_core.auth.models import Group, User
 from netinv_core.content_types import ContentTypeRow
-from netinv_core.db.engine import in_parameter, inlined_int
-from netinv_core.driver import driver_of, private, structures
+from netinv_core.db.engine import engine_from, in_parameter, inlined_int
+from netinv_core.driver import direct, driver_of, structures, undocumented
 from netinv_core.driver.read_connection import ReadConnection
 from netinv_core.models.base import table_of
 from netinv_testing import Api, Service, Unique
 
 TIMES = 8  # psycopg prepares a statement when it runs for the sixth time
 SITES = "/api/dcim/sites/"
+EXECUTIONS = ["", "?execution=direct", "?execution=sqlalchemy"]
 groups = table_of(Group)
 types_table = table_of(ContentTypeRow)
 
 
-def is_postgresql(engine: Engine) -> bool:
-    return engine.dialect.name == "postgresql"
+def is_direct(engine: Engine) -> bool:
+    return direct.is_chosen(engine)
 
 
 @contextlib.contextmanager
@@ -91,7 +92,7 @@ def two_groups(connection: Connection, unique: Unique) -> Iterator[list[tuple[uu
 def test_rows_are_the_same_however_often_a_select_ran(service: Service, unique: Unique) -> None:
     """The parameters may differ each time. In a transaction it sees what that wrote."""
     engine = service.engine
-    if not is_postgresql(engine):  # its transactions that write have an option
+    if not is_direct(engine):  # its transactions that write have an option
         engine = engine.execution_options(netinv_writing=True)
     with (
         engine.connect() as connection,
@@ -106,7 +107,7 @@ def test_rows_are_the_same_however_often_a_select_ran(service: Service, unique: 
             assert run(connection, select, both) == [first, second]
             assert first_row(connection, select, {"keys": [], "other": second[1]}).name == second[1]
             assert first_row(connection, select, {"keys": [], "other": unique()}) is None
-    assert any(noted) is is_postgresql(engine)
+    assert any(noted) is is_direct(engine)
 
 
 def test_lists_of_ids_are_packed_as_the_driver_packs_them(service: Service) -> None:
@@ -119,7 +120,7 @@ def test_lists_of_ids_are_packed_as_the_driver_packs_them(service: Service) -> N
         for keys in [[*stored, *others], [*stored], [*stored][:1], others] * TIMES:
             found = {row[0] for row in run(connection, select, {"keys": keys})}
             assert found == stored & set(keys)
-    assert noted[-1] is is_postgresql(service.engine)
+    assert noted[-1] is is_direct(service.engine)
 
 
 def test_a_rollback_forgets_prepared_statements(service: Service, unique: Unique) -> None:
@@ -131,14 +132,14 @@ def test_a_rollback_forgets_prepared_statements(service: Service, unique: Unique
             for _ in range(TIMES):
                 assert run(connection, select, values) == []
             connection.connection.rollback()
-    assert noted[TIMES - 1] is is_postgresql(service.engine)
+    assert noted[TIMES - 1] is is_direct(service.engine)
     assert noted[TIMES] is False
 
 
 def test_a_failing_statement_leaves_its_connection_usable(service: Service) -> None:
     """Its error is SQLAlchemy's, prepared or not. The value that fails is one for PostgreSQL alone."""
     quotient = sa.select(sa.literal(1).op("/")(sa.bindparam("by", type_=sa.Integer)).label("result"))
-    failing = [0] if is_postgresql(service.engine) else []
+    failing = [0] if is_direct(service.engine) else []
     with reading(service.engine) as connection, runs_without_cursor(service.engine) as noted:
         for by in [*failing, *[1] * TIMES, *failing]:
             if by:
@@ -147,13 +148,13 @@ def test_a_failing_statement_leaves_its_connection_usable(service: Service) -> N
                 with pytest.raises(sa.exc.DBAPIError):
                     run(connection, quotient, {"by": by})
         assert first_row(connection, quotient, {"by": 1}).result == 1
-    assert noted[-1] is is_postgresql(service.engine)
+    assert noted[-1] is is_direct(service.engine)
 
 
 def test_a_prepared_select_begins_the_transaction(service: Service, unique: Unique) -> None:
     """BEGIN is sent with it; what is written after it can be rolled back."""
     engine = service.engine
-    if not is_postgresql(engine):  # its transactions that write have an option
+    if not is_direct(engine):  # its transactions that write have an option
         engine = engine.execution_options(netinv_writing=True)
     select = select_by_name(service.engine)
     name = unique()
@@ -165,7 +166,7 @@ def test_a_prepared_select_begins_the_transaction(service: Service, unique: Uniq
         noted.clear()
         with connection.begin() as transaction:
             assert run(connection, select, values) == []
-            assert (noted == [True]) is is_postgresql(service.engine)
+            assert (noted == [True]) is is_direct(service.engine)
             connection.execute(sa.insert(groups), {"name": name})
             assert [row[1] for row in run(connection, select, values)] == [name]
             transaction.rollback()
@@ -175,7 +176,7 @@ def test_a_prepared_select_begins_the_transaction(service: Service, unique: Uniq
 
 def test_a_prepared_select_that_fails_at_the_beginning_leaves_its_connection_usable(service: Service) -> None:
     """Its transaction is rolled back as one that failed later."""
-    if not is_postgresql(service.engine):  # others divide by zero
+    if not is_direct(service.engine):  # others divide by zero
         return
     quotient = sa.select(sa.literal(1).op("/")(sa.bindparam("by", type_=sa.Integer)).label("result"))
     with service.engine.connect() as connection, runs_without_cursor(service.engine) as noted:
@@ -242,7 +243,7 @@ def test_texts_of_long_lists_of_values_are_bounded_by_their_size() -> None:
     structure = None
     for number in range(5000, 5040):
         statement = built([uuid.uuid4()] * number, "a", 5)
-        bound = private.structure_key(statement).bindparams
+        bound = undocumented.structure_key(statement).bindparams
         structure = structure or structures.Structure(statement, postgresql.dialect(), [item.key for item in bound])
         text, parameters = structure.execution(dict(zip(structure.keys, bound, strict=True)), {"given": "b"})
         assert len(parameters) > 2 * number
@@ -272,26 +273,33 @@ def test_an_insert_of_many_rows_tells_listeners_of_its_error(service: Service, u
     assert failures == [sa.exc.IntegrityError]
 
 
-# -- without the private attributes of SQLAlchemy and psycopg
+# -- without the undocumented names of SQLAlchemy and psycopg
 
 
 @contextlib.contextmanager
 def without(name: str, service: Service) -> Iterator[None]:
-    """A release that lacks a private attribute, for new connections and for statements that did not run before."""
+    """A release whose prepared statements have no names, for new connections."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(private, name, "_not_in_this_release")
-        patch.setattr(structures, "_kept", caches.BoundedCache("statements of a test", 100))
+        patch.setattr(undocumented, name, "_not_in_this_release")
         service.engine.dispose()
         yield
     service.engine.dispose()
 
 
-@pytest.mark.parametrize("name", ["KEY", "PREPARED", "NAMES", "BEGIN"])
-def test_without_a_private_attribute_answers_are_the_same(
-    service: Service, api: Api, unique: Unique, name: str
-) -> None:
-    """Statements run in the public way then: on cursors, unless the attribute is only needed to begin transactions."""
-    if not is_postgresql(service.engine):  # the others run by SQLAlchemy
+@contextlib.contextmanager
+def by_sqlalchemy(service: Service) -> Iterator[None]:
+    """An engine for a URL with ``?execution=sqlalchemy``, or of releases that lack a name."""
+    service.engine.update_execution_options(**{direct.DIRECT: False})
+    try:
+        yield
+    finally:
+        service.engine.update_execution_options(**{direct.DIRECT: True})
+
+
+@pytest.mark.parametrize("name", ["PREPARED", "NAMES", ""])
+def test_answers_are_the_same_in_each_way_of_execution(service: Service, api: Api, unique: Unique, name: str) -> None:
+    """Statements of which psycopg tells no names run on cursors; without a ``name`` SQLAlchemy runs them."""
+    if not is_direct(service.engine):  # the others run by SQLAlchemy
         return
 
     def answers(word: str) -> list[Any]:
@@ -313,9 +321,28 @@ def test_without_a_private_attribute_answers_are_the_same(
     with runs_without_cursor(service.engine) as noted:
         expected = answers(unique())
     assert any(noted)
-    with without(name, service), runs_without_cursor(service.engine) as noted:
+    other = without(name, service) if name else by_sqlalchemy(service)
+    with other, runs_without_cursor(service.engine) as noted:
         assert answers(unique()) == expected
-    assert noted and (any(noted) is (name == "BEGIN"))
+    assert noted and not any(noted)
+
+
+@pytest.mark.parametrize("absent", ["psycopg.generators:none", "psycopg.none:execute", "sqlalchemy:Select.none"])
+def test_sqlalchemy_runs_the_statements_where_a_release_lacks_a_name(
+    absent: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert undocumented.missing() == []
+    monkeypatch.setitem(undocumented.TAKEN, absent, "is needed")
+    engine = engine_from("postgresql://127.0.0.1/netinv")
+    assert not direct.is_chosen(engine) and driver_of("postgresql").read_connection(engine) is None
+    assert absent in caplog.text
+
+
+def test_a_url_names_a_known_way_of_execution() -> None:
+    chosen = [direct.is_chosen(engine_from(f"postgresql://127.0.0.1/netinv{query}")) for query in EXECUTIONS]
+    assert chosen == [True, True, False]
+    with pytest.raises(ValueError, match="execution=fast"):
+        engine_from("postgresql://127.0.0.1/netinv?execution=fast")
 
 
 def test_a_result_that_nobody_reads_to_its_end_holds_no_snapshot(service: Service, api: Api, unique: Unique) -> None:
