@@ -5,9 +5,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from netinv_core import (
     App,
@@ -21,8 +19,11 @@ from netinv_core import (
     UnitOfWork,
     hookimpl,
 )
-from netinv_example import commands, searching, sites, template_filters, tidying
+from netinv_example import searching, sites, template_filters, tidying
 from netinv_example.maintenance_windows import count_active, maintenance_windows
+
+if TYPE_CHECKING:
+    import click
 
 app = App(
     "example",
@@ -66,6 +67,8 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
 @hookimpl
 def netinv_commands() -> dict[str, Iterable[click.Command]]:
     """``netinv maintenance``."""
+    from netinv_example import commands  # the service does without click
+
     return {"netinv": [commands.maintenance]}
 
 
