@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qsl
 from uuid import UUID, uuid4
 
 import pytest
@@ -92,8 +93,9 @@ def test_only_devices_with_front_ports_are_offered_as_panels(browser: Browser, a
     cable, panel, other = plant.cable(plant.end(), plant.end()), plant.panel(), plant.device()
     page = browser.get(INSERT, chosen(cable))
     assert not page.html.select("#to-kind")
-    offered = [option["value"] for option in page.html.select("#field-to_of option") if option["value"]]
-    assert offered and all(api.get("/api/dcim/front-ports/", {"device_id": key})["count"] for key in offered)
+    picker = page.html.select_one("[data-picker]:has(#field-to_of)")
+    query = [*parse_qsl(picker["data-parameters"]), ("id", panel.device), ("id", other)]
+    assert [device["id"] for device in api.get(f"/api{picker['data-source']}", query)["results"]] == [panel.device]
     found = browser.get(
         INSERT, [*chosen(cable), ("_text_to_of", api.get(f"/api/dcim/devices/{panel.device}/")["name"])]
     )

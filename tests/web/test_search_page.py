@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from netinv_search import stages
 from netinv_testing import Account, Api, Service, Unique
 from netinv_web.testing import Browser
 
@@ -50,8 +51,9 @@ def test_an_exact_single_result_is_opened_only_when_asked(browser: Browser, api:
 
 
 def test_the_only_object_that_is_found_is_opened_and_so_is_the_one_with_all_words(
-    browser: Browser, api: Api, unique: Unique
+    browser: Browser, api: Api, unique: Unique, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(stages, "SCANNED_ROWS", 10**6)  # however many tenants other tests leave
     word = unique()
     tenants = api.post(TENANTS, [{"name": f"Gdańsk {word}"}, {"name": f"Gdańsk {word} harbour"}])
     for text, tenant in ((f"{word} gdansk", tenants[0]), (f"harbour {word}", tenants[1]), (f"{word} har", tenants[1])):
