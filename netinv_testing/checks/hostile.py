@@ -85,3 +85,4 @@ def hostile_values_are_stored_or_refused_by_name(case: Case) -> None:
             elif answer.status_int == 200:
                 case.api.send("GET", path, status=200)
                 case.api.send("GET", case.path, query={"id": item["id"], "format": "csv"}, status=200)
+    case.api.send("DELETE", path)
