@@ -9,8 +9,8 @@ from typing import Any
 
 from netinv_core.importing.dump import Key
 
-OUTCOMES = ("created", "updated", "unchanged", "derived", "skipped", "refused")
-CREATED, UPDATED, UNCHANGED, DERIVED, SKIPPED, REFUSED = OUTCOMES
+OUTCOMES = ("created", "updated", "deleted", "unchanged", "derived", "skipped", "refused")
+CREATED, UPDATED, DELETED, UNCHANGED, DERIVED, SKIPPED, REFUSED = OUTCOMES
 
 
 @dataclasses.dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,19 +106,24 @@ class FileSection:
     """A list of templates in a file, such as ``front-ports``: the template model's label and its plain fields.
 
     ``joined`` maps each field that names another template of the file to that template model's label. ``writable`` are
-    the names of all fields that templates have here.
+    the names of all fields that templates have here. ``unsaid`` has the values of the fields that an item of the file
+    may leave out, where it does; it is empty if they stay as they are.
     """
 
     label: str
     fields: Mapping[str, Value]
     joined: Mapping[str, str]
     writable: frozenset[str]
+    unsaid: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 class FileLayout:
-    """The keys that a file may have: API fields of the type, images, and a section named after each component path."""
+    """The keys that a file may have: API fields of the type, images, and a section named after each component path.
 
-    def __init__(self, registry: Registry) -> None:
+    With ``exact``, what a file does not say of a template is its default.
+    """
+
+    def __init__(self, registry: Registry, *, exact: bool = False) -> None:
         self.types = registry.of_model(DeviceType)
         self.pictures = Pictures()
         self._others: set[tuple[str, str]] = set()
@@ -135,9 +140,14 @@ class FileLayout:
                 for name, target in references.items()
                 if target is not None and target.label in labels
             }
+            plain = _plain_fields(template)
             section = registry.of_model(kind.component).resource.name
             self.sections[section] = FileSection(
-                template.label, _plain_fields(template), joined, frozenset(template.writable)
+                template.label,
+                plain,
+                joined,
+                frozenset(template.writable),
+                _defaults(template, [*plain, *joined]) if exact else {},
             )
 
     def describe(self, file: File) -> Described:
@@ -186,7 +196,7 @@ class FileLayout:
         known = {*section.fields, *section.joined}
         described.lines[section.label, part_name] = item.line
         try:
-            fields = dict(_parsed(section.fields, item, item))
+            fields = {**section.unsaid, **dict(_parsed(section.fields, item, item))}
             for name, label in section.joined.items():
                 if item.get(name) is not None:
                     fields[name] = other = str(item[name]).strip()
@@ -254,6 +264,17 @@ def _plain_fields(endpoint: Endpoint) -> dict[str, Value]:
     return {
         name: field for name, field in endpoint.writable.items() if isinstance(field, Value) and field.attribute == name
     }
+
+
+def _defaults(endpoint: Endpoint, names: Iterable[str]) -> dict[str, Any]:
+    """The defaults of the fields with a value or a reference that need not be given."""
+    defaults: dict[str, Any] = {}
+    for name in names:
+        field = endpoint.writable[name]
+        if not field.required:
+            default = endpoint.table.c[field.attribute].default if isinstance(field, Value) else None
+            defaults[name] = None if default is None else default.arg
+    return defaults
 
 
 def _at(block: Block, name: str) -> str:

@@ -1,6 +1,7 @@
 """Import of the community device-type library: its files are converted to a dump and imported as every dump is.
 
-Existing objects are matched by manufacturer and model (types) and by type and name (templates). Nothing is deleted.
+Existing objects are matched by manufacturer and model (types) and by type and name (templates). Nothing is deleted,
+unless types are to have exactly the templates of their files.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
-from netinv_core.errors import Denied, TooLarge
+from netinv_core.errors import Denied, RequestError, TooLarge, error_text
 from netinv_core.importing.dump import Declaration, Dump, Fields, Source
 from netinv_core.models.base import table_of
 from netinv_core.sql.union import kept_union
+from netinv_core.write import delete
 from netinv_core.write.slugs import slugify
 from netinv_dcim.components.kinds import KINDS
 from netinv_dcim.device_type_library import UNLIMITED
@@ -29,9 +31,10 @@ from netinv_dcim.device_types import Manufacturer
 from netinv_extras.netbox import FIELD
 from netinv_import.mapping import DumpMapping
 from netinv_import.netbox import Import, declarations
-from netinv_import.report import REFUSED, SKIPPED, ImportReport
+from netinv_import.report import DELETED, REFUSED, SKIPPED, ImportReport
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 CHUNK = 100  # files held in memory at a time
@@ -65,19 +68,26 @@ class _IncompleteFiles(Exception):
 
 
 def import_library(
-    uow: UnitOfWork, path: Path, report: ImportReport, max_parts: int | None = None, *, whole: bool = False
+    uow: UnitOfWork,
+    path: Path,
+    report: ImportReport,
+    max_parts: int | None = None,
+    *,
+    whole: bool = False,
+    exact: bool = False,
 ) -> ImportedLibrary:
     """Imports the files at a path (:func:`netinv_dcim.device_type_library.files.find`) as the user of the unit of work.
 
     Does not commit; the results are added to ``report``. With ``whole``, a file with an error in one of its templates
-    is refused altogether; else the rest of it is imported.
+    is refused altogether; else the rest of it is imported. With ``exact``, templates get the defaults of the values
+    that their file does not say, and templates that it does not have are deleted.
 
     :raises ValueError: when there are no files
     :raises TooLarge: when the types have more than ``max_parts`` templates together
     """
     files = find(path)
     report.expected, report.files = len(files), 0
-    library = _Library(uow, report, max_parts, whole=whole)
+    library = _Library(uow, report, max_parts, whole=whole, exact=exact)
     for start in range(0, len(files), CHUNK):
         library.take(files[start : start + CHUNK])
     return ImportedLibrary(library.layout.pictures.used, library.imported)
@@ -86,12 +96,14 @@ def import_library(
 class _Library:
     """One import of the library: the manufacturers, sources and types that its chunks of files share."""
 
-    def __init__(self, uow: UnitOfWork, report: ImportReport, max_parts: int | None, *, whole: bool) -> None:
-        self.max_parts, self.parts, self.whole = max_parts, 0, whole
+    def __init__(
+        self, uow: UnitOfWork, report: ImportReport, max_parts: int | None, *, whole: bool, exact: bool
+    ) -> None:
+        self.max_parts, self.parts, self.whole, self.exact = max_parts, 0, whole, exact
         self.imported: dict[str, ImportedType] = {}
         self.uow = uow
         self.report = report
-        self.layout = FileLayout(uow.registry)
+        self.layout = FileLayout(uow.registry, exact=exact)
         self.types, self.makers = self.layout.types.label, uow.registry.of_model(Manufacturer).label
         self.left_out = report.left_out = collections.Counter[tuple[str, str, str]]()
         self.described: dict[tuple[str, Any], str] = {}  # file names of types by manufacturer and model
@@ -158,7 +170,7 @@ class _Library:
                 name = f"{makers[described.manufacturer]['name']} {described.fields['model']}"
                 imported[key] = described
                 self.imported[described.file.name] = ImportedType(key, name)
-        self._report_other_templates(imported)
+        self._settle_other_templates(imported)
 
     def _import(
         self, read: Sequence[Described], makers: Mapping[str, dict[str, str]], report: ImportReport
@@ -245,13 +257,15 @@ class _Library:
             objects[self.types][file_name] = {**described.fields, "manufacturer": maker["name"]}
             for section in self.layout.sections.values():
                 for part_name, fields in described.parts[section.label].items():
-                    joined = {name: _key(described, fields[name]) for name in section.joined if name in fields}
+                    joined = {name: _key(described, fields[name]) for name in section.joined if fields.get(name)}
                     part = {**fields, **joined, "device_type": file_name}
                     objects[section.label][_key(described, part_name)] = part
         return objects
 
-    def _report_other_templates(self, imported: Mapping[Any, Described]) -> None:
-        """Reports the templates of types (by id) that their files do not contain; one UNION ALL statement."""
+    def _settle_other_templates(self, imported: Mapping[Any, Described]) -> None:
+        """Reports the templates of types (by id) that their files do not contain, or deletes them where types are to be
+        exact; found by one UNION ALL statement.
+        """
         registry = self.uow.registry
         tables = [table_of(kind.template) for kind in KINDS]
         union = kept_union(
@@ -259,22 +273,39 @@ class _Library:
             ("beyond", KINDS),
             lambda: [
                 (
-                    [table.c.device_type_id, table.c.name],
+                    [table.c.device_type_id, table.c.name, table.c.id],
                     table,
                     in_parameter(registry.dialect, table.c.device_type_id),
                 )
                 for table in tables
             ],
         )
-        for table, rows in zip(tables, union.rows(self.uow, {"keys": list(imported)}), strict=True):
-            label = registry.by_table[table].label
-            more = [
-                _key(imported[type_id], name)
-                for type_id, name in rows
-                if name not in imported[type_id].parts[label] and (label, name) not in imported[type_id].refused
-            ]
-            if more:
-                self.report.beyond.setdefault(label, []).extend(sorted(more))
+        found = zip(tables, union.rows(self.uow, {"keys": list(imported)}), strict=True)
+        for table, rows in reversed(list(found)):  # what refers to other templates first
+            endpoint = registry.by_table[table]
+            more = {
+                _key(imported[type_id], name): key
+                for type_id, name, key in rows
+                if name not in imported[type_id].parts[endpoint.label]
+                and (endpoint.label, name) not in imported[type_id].refused
+            }
+            if self.exact:
+                self._delete(endpoint, more)
+            elif more:
+                self.report.beyond.setdefault(endpoint.label, []).extend(sorted(more))
+
+    def _delete(self, endpoint: Endpoint, templates: Mapping[str, Any]) -> None:
+        """Deletes templates by their keys in the report, all or none."""
+        if not templates:
+            return
+        try:
+            with self.uow.savepoint():
+                delete.delete(self.uow, endpoint, [{"id": key} for key in templates.values()])
+            outcome, reason = DELETED, ""
+        except RequestError as error:
+            outcome, reason = REFUSED, f"not deleted: {error_text(error)}"
+        for name in sorted(templates):
+            self.report.settle((endpoint.label, name), outcome, reason)
 
 
 def _first_refused(described: Described) -> str:

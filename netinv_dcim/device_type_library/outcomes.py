@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from netinv_dcim.device_types import DeviceType
-from netinv_import.report import CREATED, REFUSED, SKIPPED, UNCHANGED, UPDATED, ImportReport
+from netinv_import.report import CREATED, DELETED, REFUSED, SKIPPED, UNCHANGED, UPDATED, ImportReport
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
+
+
+_CHANGES = (CREATED, UPDATED, DELETED)
 
 
 class FileOutcomes:
@@ -19,7 +22,7 @@ class FileOutcomes:
         self.registry, self.report = registry, report
         self.types = registry.of_model(DeviceType).label
         outcomes = report.outcomes.items()
-        self._changed = {str(key).partition(": ")[0] for (_, key), outcome in outcomes if outcome in (CREATED, UPDATED)}
+        self._changed = {str(key).partition(": ")[0] for (_, key), outcome in outcomes if outcome in _CHANGES}
 
     def outcome(self, name: str) -> str:
         """The outcome of a file: that of its type, which is updated with its components."""

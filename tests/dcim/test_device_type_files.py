@@ -121,6 +121,35 @@ def test_what_is_here_and_not_in_the_file_stays_and_is_listed(library: Library, 
     assert (console["description"], console["label"], found("switch")["comments"]) == ("by hand", "CON", "text")
 
 
+def test_an_exact_import_leaves_what_the_file_says_and_nothing_else(
+    library: Library, run: Any, api: Api, found: Any
+) -> None:
+    """Values that it does not say are the defaults, templates that it does not have are deleted; devices keep theirs."""
+    library.add("switch", MORE, subdevice_role="parent")
+    library.add("other", MORE, subdevice_role="parent")
+    run()
+    (console,) = templates(api, "console-port", found("switch"))
+    api.patch(console["url"], {"description": "by hand"})
+    other = templates(api, "console-port", found("other"))
+    newer = MORE.partition("front-ports:")[0].replace(", label: CON", "").replace(", mgmt_only: true", "")
+    newer = newer.replace(", power_port: psu1, feed_leg: A", "").replace(", maximum_draw: 500, allocated_draw: 300", "")
+    library.add("switch", newer.replace("tty1", "tty2"), subdevice_role="parent")
+    output = run(None, "--exact")
+    told = counts(output, "all")
+    assert (told["created"], told["updated"], told["deleted"]) == (1, 4, 4), output
+    (console,), (outlet,), (power,) = (
+        templates(api, kind, found("switch")) for kind in ("console-port", "power-outlet", "power-port")
+    )
+    assert (console["label"], console["description"], console["type"]["value"]) == ("", "", "rj-45")
+    assert (outlet["power_port"], outlet["feed_leg"], power["maximum_draw"]) == (None, None, None)
+    assert not any(port["mgmt_only"] for port in templates(api, "interface", found("switch")))
+    left = ["front-port", "rear-port", "device-bay"]
+    assert [templates(api, kind, found("switch")) for kind in left] == [[], [], []]
+    assert [port["name"] for port in templates(api, "console-server-port", found("switch"))] == ["tty2"]
+    assert templates(api, "console-port", found("other")) == other
+    assert counts(run(None, "--exact"), "all").keys() == {"unchanged", "objects"}
+
+
 def test_types_and_templates_are_recognised_by_their_names(library: Library, run: Any, api: Api, found: Any) -> None:
     maker = api.post(MAKERS, {"name": library.maker, "slug": f"{library.maker.lower().replace(' ', '-')}-inc"})
     made = api.post(TYPES, {"manufacturer": maker["id"], "model": "switch", "slug": "mine"})
