@@ -14,6 +14,7 @@ At SIGHUP it rereads its ini file (:mod:`netinv_core.reloading`).
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import logging
@@ -108,14 +109,9 @@ def _adjustments(settings: Mapping[str, Any]) -> Adjustments:
 
     :raises ValueError: naming the setting that is wrong, and what is expected
     """
-    for name, value in settings.items():
+    for name in settings:
         if name not in SETTINGS:
             raise ValueError(f"{name} is no setting of the server; {advice(name, sorted(SETTINGS))}")
-        try:
-            Adjustments(**{name: value})
-        except ValueError as error:
-            expected = f"; expected: HOST:PORT, such as {DEFAULT_ADDRESS}" if name == "listen" else ""
-            raise ValueError(f"{name} = {value}: {str(error).rstrip('.')}{expected}") from None
     for address in str(settings.get("listen", DEFAULT_ADDRESS)).split() or [""]:
         port = address.rpartition(":")[2]
         if not address or (port.isdecimal() and int(port) > MAX_PORT):
@@ -125,7 +121,20 @@ def _adjustments(settings: Mapping[str, Any]) -> Adjustments:
     path = settings.get("unix_socket")
     if path and not Path(path).parent.is_dir():
         raise ValueError(f"unix_socket = {path}: there is no folder {Path(path).parent}")
-    return Adjustments(**settings)
+    try:
+        return Adjustments(**settings)
+    except ValueError as error:
+        raise ValueError(_named(settings, str(error).rstrip("."))) from None
+
+
+def _named(settings: Mapping[str, Any], reason: str) -> str:
+    """The reason why settings are refused, with the one without which they would be taken: some need others."""
+    for name, value in settings.items():
+        with contextlib.suppress(ValueError):
+            Adjustments(**{other: settings[other] for other in settings if other != name})
+            expected = f"; expected: HOST:PORT, such as {DEFAULT_ADDRESS}" if name == "listen" else ""
+            return f"{name} = {value}: {reason}{expected}"
+    return reason
 
 
 def _port(global_config: Mapping[str, str]) -> dict[str, str]:

@@ -98,11 +98,39 @@ def test_a_variable_of_no_setting_ends_the_start_and_is_a_problem(
         ({"unix_socket": "/no/folder/socket"}, "unix_socket = /no/folder/socket: there is no folder /no/folder"),
         ({"threads": "many"}, "threads = many: "),
         ({"thread": "4"}, "thread is no setting of the server; did you mean threads"),
+        ({"trusted_proxy_headers": "forwarded"}, "trusted_proxy_headers = forwarded: .* without setting trusted_proxy"),
+        ({"trusted_proxy": "10.0.0.1", "trusted_proxy_headers": "x-real-ip"}, "trusted_proxy_headers = x-real-ip: .*"),
     ],
 )
 def test_a_wrong_setting_of_the_server_is_one_line_that_names_it(settings: dict[str, str], told: str) -> None:
     with pytest.raises(SystemExit, match=f"^cannot serve at [^\n]*{told}[^\n]*$"):
         server_of({}, **{"listen": "127.0.0.1:0", **settings})
+
+
+PROXY = {"trusted_proxy": "127.0.0.1", "trusted_proxy_headers": "x-forwarded-for x-forwarded-proto"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [PROXY, {**PROXY, "trusted_proxy_count": "2"}, {"trusted_proxy": "*", "trusted_proxy_headers": "forwarded"}],
+)
+def test_settings_that_mean_something_together_are_taken(settings: dict[str, str]) -> None:
+    assert callable(server_of({}, listen="127.0.0.1:0", **settings))
+
+
+def test_the_server_settings_of_each_ini_file_that_is_shipped_are_taken() -> None:
+    """Those that a comment proposes, too."""
+    taken = 0
+    for ini in [REPOSITORY / "production.ini", *REPOSITORY.glob("deploy/**/*.ini")]:
+        _, _, section = ini.read_text().partition("[server:main]\n")
+        lines = re.findall(r"^#?(\w+) = (.+)$", section.partition("\n[")[0], re.MULTILINE)
+        settings = {
+            name: value for name, value in lines if name in SETTINGS - {"listen", "unix_socket", "unix_socket_perms"}
+        }
+        if section:
+            assert callable(server_of({}, listen="127.0.0.1:0", **settings)), ini
+            taken += len(settings)
+    assert taken > 5
 
 
 @pytest.fixture
