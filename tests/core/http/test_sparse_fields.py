@@ -104,7 +104,7 @@ def test_other_forms_of_a_list_have_fields_or_refuse_them(api: Api, device: dict
     assert list(api.get(DEVICES, {**query, "format": "csv"}, status=400)) == ["fields"]
     page = api.send("GET", DEVICES, query=query, headers={"Accept": "text/html"}, status=200)
     assert device["site"]["name"] in page.text
-    group = make(GROUPS, content_type="dcim.device", filter={"q": device["id"]})
+    group = make(GROUPS, content_type="dcim.device", filter={"q": device["name"]})
     api.get(f"{GROUPS}{group['id']}/members/", {"fields": "name"})
     path = f"{DEVICES}{device['id']}/"
     time = api.get(f"{path}history/")["results"][-1]["time"]
