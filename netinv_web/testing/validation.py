@@ -22,6 +22,14 @@ FOREIGN = re.compile(
 )
 # A text between tags or quotes that the parser takes minutes for: it appends to it as often as it has lines.
 LONG_TEXT = re.compile(r'(>)[^<]{10000,}(?=<)|(=")[^"]{10000,}(?=")')
+# A form that only asks, or a button that writes what the page shows.
+ASKING = re.compile(
+    r'<form\b(?=[^>]*\sclass="form-actions")[^>]*>(?:(?!</form>).)*?<button\b[^>]*\sclass="danger"[^>]*\stype="submit">'
+    r'|<button\b[^>]*\sname="(?:_step" value="apply|_several|_digest)"',
+    re.DOTALL,
+)
+# Where the focus is on a page that asks: on what it tells, in its first field, or where the script of a part leads it.
+FOCUSED = re.compile(r'<[^>]*\s(?:data-focus|data-form)\b|<div id="list"')
 GROUP = 2  # tags
 VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
@@ -42,6 +50,8 @@ class PageValidator:
         problems += [f"a page loads {address}" for address in FOREIGN.findall(markup)]
         if (headings := markup.count("<h1")) != 1:
             problems.append(f"{headings} elements h1")
+        if ASKING.search(markup) and not FOCUSED.search(markup):
+            problems.append("what the page asks has no focus")
         problems += unclosed(markup)
         groups = groups_of(markup)
         if not groups <= self._valid:

@@ -33,6 +33,11 @@ def test_a_page_without_faults_has_none() -> None:
         ("<script>x</script>", "inline script"),
         ('<img src="//elsewhere.example/x.png" alt="">', "a page loads //elsewhere.example/x.png"),
         ('<input name="x">', "no label for input x"),
+        (
+            '<form class="form-actions"><p>x</p><button class="danger" type="submit">Delete</button></form>',
+            "what the page asks has no focus",
+        ),
+        ('<form><button type="submit" name="_step" value="apply">x</button></form>', "what the page asks has no focus"),
     ],
 )
 def test_faults_are_found_after_valid_pages_too(part: str, fault: str) -> None:
