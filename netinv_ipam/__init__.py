@@ -187,8 +187,8 @@ def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
     if endpoint.label == vlan_pages.GROUP:
         return [vlan_pages.NEXT]
-    of_prefixes = [panels.TREE, *reshape_pages.actions()] if endpoint.label == panels.PREFIX else []
-    return [*of_prefixes, *address_pages.actions_of(endpoint)]
+    of_prefixes = reshape_pages.actions() if endpoint.label == panels.PREFIX else []
+    return [*panels.TREES.get(endpoint.label, ()), *of_prefixes, *address_pages.actions_of(endpoint)]
 
 
 @hookimpl

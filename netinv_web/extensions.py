@@ -107,8 +107,8 @@ class Action:
     """A link or button. ``scope`` is ``object``, ``selection``, ``list``, or ``query`` for an entry in the menu *Views*
     of a list.
 
-    ``path(endpoint, object)`` is where it leads, the object is ``None`` on a list; with ``method`` POST it is a button.
-    For ``query`` the object is the query of the list (:class:`netinv_web.lists.list_query.ListQuery`).
+    ``path(endpoint, object)`` is where it leads; with ``method`` POST it is a button. For ``list`` and ``query`` the
+    object is the query of the list (:class:`netinv_web.lists.list_query.ListQuery`), ``None`` for a ``selection``.
     One on a selection is a button in any case, whose page reads the selected rows by
     :func:`netinv_web.bulk.selection.selected`.
     ``permission`` is the action that the user needs on the resource, ``further_permission`` one on another resource, as

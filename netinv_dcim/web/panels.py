@@ -26,6 +26,7 @@ from netinv_web.extensions import Action, Panel, Tab
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
+    from netinv_web.lists.list_query import ListQuery
 
 ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
 FACES = ("front", "rear")
@@ -156,8 +157,9 @@ def _planner_path(endpoint: Endpoint, rack: Mapping[str, Any]) -> str:
     return f"{rack_elevations.PATH}?{urlencode({'id': rack['id'], '_face': 'both', '_plan': 1})}"
 
 
-def _list_path(endpoint: Endpoint, item: None) -> str:
-    return rack_elevations.PATH
+def _drawn_path(endpoint: Endpoint, query: ListQuery) -> str:
+    """The elevations of the racks of a list."""
+    return dataclasses.replace(query.only_filters(), path=rack_elevations.PATH, has_default_view=False).url
 
 
 def _elevations_of(parameter: str) -> Action:
@@ -198,7 +200,7 @@ ACTIONS: Mapping[str, Sequence[Action]] = {
         _of_cable(recabling.MOVE, "selection", "Move ends", "arrows-right-left"),
         _of_cable(recabling.INSERT, "selection", "Insert a panel", "square-3-stack-3d"),
     ],
-    RACK: [PLAN, Action("elevations", "Elevations", _list_path, scope="list", icon="server-stack")],
+    RACK: [PLAN, Action("elevations", "Elevations", _drawn_path, scope="list", icon="server-stack")],
     "dcim.site": [_elevations_of("site_id")],
     "dcim.location": [_elevations_of("location_id")],
     "dcim.rackgroup": [_elevations_of("group_id")],

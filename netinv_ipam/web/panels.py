@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -29,6 +29,7 @@ from netinv_web.paths import object_path
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
+    from netinv_web.lists.list_query import ListQuery
 
 PREFIX, ADDRESS = "ipam.prefix", "ipam.ipaddress"
 FREE_PANEL = "netinv_ipam:web/templates/free_space.jinja2"
@@ -38,6 +39,7 @@ LEVEL_PANEL = "netinv_ipam:web/templates/prefix_level.jinja2"
 LEVEL_COLUMNS = ("status", "utilization", "role", "vlan", "description")
 COLORING = "color"  # parameter
 MAX_LISTED = 8  # free networks in the panel
+TREE_ICON = "bars-3-bottom-right"
 
 
 def _within(what: SpaceTaker) -> Any:
@@ -181,7 +183,23 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
     ]
 
 
-TREE = Action("tree", "Tree", lambda endpoint, item: tree.PATH, scope="list", icon="bars-3-bottom-right")
+def _tree_of_list(endpoint: Endpoint, query: ListQuery) -> str:
+    """The tree of the VRF that a list is limited to."""
+    return tree.path_of(next((value for name in ("vrf_id", "vrf") for value in query.values(name)), ""))
+
+
+TREES: Mapping[str, Sequence[Action]] = {
+    PREFIX: [Action("tree", "Tree", _tree_of_list, scope="list", icon=TREE_ICON)],
+    "ipam.vrf": [
+        Action(
+            "tree",
+            "Prefix tree",
+            lambda endpoint, vrf: tree.path_of(vrf["id"]),
+            further_permission=(PREFIX, "view"),
+            icon=TREE_ICON,
+        )
+    ],
+}
 
 
 def allocate(request: Request) -> Response:

@@ -1,11 +1,13 @@
 """The page ``/ipam/prefixes/tree/``: prefixes below those that contain them, with the gaps between them.
 
-The query says which VRF is shown (``vrf``) and which prefixes are open (``open``, several): each link that opens or
-closes one is an address of its own. The number of statements does not depend on how many are open.
+The query says which VRF is shown (``vrf``, by id or route distinguisher) and which prefixes are open (``open``,
+several): each link that opens or closes one is an address of its own. The number of statements does not depend on how
+many are open.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +19,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
+from netinv_core.read.name_lookup import NameQuery, ids_of
 from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import custom_plan
 from netinv_ipam.free_space import Block, blocks, gaps, network_text
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 
 PATH = "/ipam/prefixes/tree/"
 TEMPLATE = "netinv_ipam:web/templates/prefix_tree.jinja2"
-OPEN, IN = "open", "vrf"
+OPEN, IN, NULL = "open", "vrf", "null"
 MAX_OPEN = 50
 MAX_CHILDREN = 200  # of one prefix
 MAX_BLOCKS = 3  # of one gap
@@ -92,7 +95,7 @@ def offered(start: int, end: int, version: int, whole: Block | None = None) -> l
 def show(request: Request) -> dict[str, Any]:
     """The page."""
     uow, endpoint = request.uow, request.context.endpoint
-    vrf_id = _key(query_text(request, IN), IN)
+    vrf_id = _vrf_of(uow, query_text(request, IN))
     opened = list(dict.fromkeys(_key(text, OPEN) for text in request.uow.query.get(OPEN, ()) if text))
     if len(opened) > MAX_OPEN:
         raise Invalid({OPEN: [f"At most {MAX_OPEN} prefixes can be open."]})
@@ -109,6 +112,23 @@ def show(request: Request) -> dict[str, Any]:
         "may_add": may(uow, endpoint, "add"),
         "style": static_files.path_of(request, "prefixes.css", "ipam"),
     }
+
+
+def path_of(vrf: Any) -> str:
+    """The page of a VRF, by id or route distinguisher; blank or ``null`` for the global prefixes."""
+    return f"{PATH}?{urlencode({IN: vrf})}" if vrf and vrf != NULL else PATH
+
+
+def _vrf_of(uow: UnitOfWork, text: str) -> uuid.UUID | None:
+    """The id of the VRF in the query, with one statement for a route distinguisher; ``None`` for the global prefixes.
+
+    :raises Invalid: for text that names no VRF
+    """
+    with contextlib.suppress(Invalid):
+        return _key("" if text == NULL else text, IN)
+    (keys,) = ids_of(uow, NameQuery(IN, uow.registry.of_model(VRF), (text,), ("rd",), multiple=False))
+    key: uuid.UUID = keys[0]
+    return key
 
 
 def _key(text: str, name: str) -> uuid.UUID | None:

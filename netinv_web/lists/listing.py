@@ -202,7 +202,7 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
         "queues": queues_of(uow, endpoint, query) if presentation_of(endpoint).queues else (),
         "facets_query": query.with_values(facets.PARAMETER, ["1"]),
         "selection": selection,
-        "list_actions": list_actions(request, endpoint),
+        "list_actions": list_actions(request, endpoint, query),
         "query_actions": query_actions(request, endpoint, query),
         "may_share": view_pages.may_share(request),
         "may_set_default": may_set_default(request),

@@ -46,6 +46,16 @@ def test_the_filters_of_the_list_of_racks_apply(browser: Browser, room: Room, ma
     assert "Select a valid choice" in browser.get(f"{PATH}?site=nowhere", status=200).words
 
 
+def test_the_list_of_racks_leads_to_the_elevations_with_its_filters(browser: Browser, room: Room) -> None:
+    room.rack()
+    filters = room.path.partition("?")[2]
+    page = browser.get(f"/dcim/racks/?{filters}&ordering=-name&page=1")
+    (link,) = [str(item["href"]) for item in page.html.select("main a[href]") if item["href"].startswith(PATH)]
+    assert link == room.path
+    (back,) = [str(item["href"]) for item in browser.get(link).html.select("main a[href]") if "List" in item.text]
+    assert back == f"/dcim/racks/?{filters}"
+
+
 def test_both_faces_show_deep_devices_twice(browser: Browser, room: Room) -> None:
     rack = room.rack()
     deep, shallow = room.device(rack, 1, deep=True), room.device(rack, 5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -183,11 +182,31 @@ def test_a_level_is_cut_behind_what_is_listed_to_a_restricted_user(
     assert found[200] == "  10.80.199.0/24" and len(found) == 202
 
 
-@pytest.mark.parametrize("query", [{"vrf": "x"}, {"open": "x"}], ids=["vrf", "open"])
-def test_what_is_no_id_is_refused(browser: Browser, query: Any) -> None:
-    assert "is not a valid UUID" in browser.get(PATH, query, status=400).words
+@pytest.mark.parametrize(
+    ("name", "reason"), [("vrf", "vrf: Select a valid choice."), ("open", 'open: "x" is not a valid UUID.')]
+)
+def test_what_names_nothing_is_refused(browser: Browser, name: str, reason: str) -> None:
+    assert reason in browser.get(PATH, {name: "x"}, status=400).words
 
 
 def test_the_list_leads_to_the_tree_and_back(browser: Browser, vrf: str) -> None:
     assert PATH in browser.get("/ipam/prefixes/").links()
     assert f"/ipam/prefixes/?vrf_id={vrf}" in browser.get(PATH, {"vrf": vrf}).links()
+
+
+def test_lists_and_pages_lead_to_the_tree_of_their_vrf(browser: Browser, api: Api, vrf: str, unique: Unique) -> None:
+    route = f"65000:{unique.number()}"
+    api.patch(f"/api/ipam/vrfs/{vrf}/", {"rd": route})
+    prefix_of(api, vrf, "10.83.0.0/16")
+    prefix_of(api, None, "10.83.0.0/17")
+    for path, first in (
+        (f"/ipam/prefixes/?vrf_id={vrf}", True),
+        (f"/ipam/prefixes/?vrf={route}", True),
+        (f"/ipam/vrfs/{vrf}/", True),
+        ("/ipam/prefixes/?vrf_id=null", False),
+        ("/ipam/prefixes/?status=active", False),
+    ):
+        page = browser.get(path)
+        (link,) = [str(item["href"]) for item in page.html.select("main a[href]") if PATH in item["href"]]
+        chosen = browser.get(link).html.select_one("#tree-vrf option[selected]")
+        assert (chosen is not None and chosen["value"] == vrf) == first, path
