@@ -63,6 +63,11 @@ INTERFACE, VM_INTERFACE = "dcim.interface", "virtualization.vminterface"
 # The models that an address may be assigned to, by the name of the relation.
 ENDS = {"interface": INTERFACE, "vminterface": VM_INTERFACE}
 ASSIGNABLE = tuple(ENDS.values())
+# The owner of an interface: its label, the path to it, and the one to its site.
+OWNERS = {
+    INTERFACE: ("dcim.device", "device", "device.site"),
+    VM_INTERFACE: ("virtualization.virtualmachine", "virtual_machine", "virtual_machine.cluster.site"),
+}
 SLAAC = "slaac"
 
 
@@ -226,6 +231,7 @@ ip_addresses = Resource(
         name_in_context=(beside, "address", "vrf.name"),
         containers=containers_of,
         unrelated=["nat_inside"],
+        leading=["assigned"],
         found_with="assigned_object.name_in_context",
         fieldsets=[
             ("IP address", ["address", "vrf", "status", "role", "dns_name", "description"]),

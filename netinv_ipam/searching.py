@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import netaddr
+import sqlalchemy as sa
 
+from netinv_core.auth import permissions
 from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_ipam import networks
+from netinv_ipam.addresses import OWNERS
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 ADDRESS, PREFIX, AGGREGATE, VLAN = "ipam.ipaddress", "ipam.prefix", "ipam.aggregate", "ipam.vlan"
 MAX_VID = 4094
+MAX_OWNERS = 50  # of one address
 _VLAN = re.compile(r"vlan\s*([0-9]{1,4})", re.I)
 
 
@@ -62,6 +67,40 @@ def addresses(uow: UnitOfWork, text: str) -> Iterator[Match]:
         )
 
 
+def owners(uow: UnitOfWork, text: str) -> Iterator[Match]:
+    """Yields the devices and virtual machines with the address, which are shown after it: one statement."""
+    network = _network(text)
+    if network is None or network.prefixlen < networks.BITS[network.version]:
+        return
+    endpoint = uow.registry[ADDRESS]
+    parts: list[Any] = []
+    for label, (owner, attribute, _) in OWNERS.items():
+        ports = uow.registry.get(label)
+        if ports is None:
+            continue
+        address, port = endpoint.table.alias(), ports.table.alias()
+        conditions = [networks.host_is(address, network), address.c.assigned_object_type == label]
+        assigned = sa.select(address.c.assigned_object_id).where(
+            *conditions, *permissions.visible(uow, endpoint, address)
+        )
+        key = port.c[f"{attribute}_id"].label("key")
+        limits = permissions.visible(uow, ports, port)
+        parts.append(sa.select(sa.literal(owner).label("owner"), key).where(port.c.id.in_(assigned), *limits))
+    if not parts:
+        return
+    keys_by_owner: dict[str, list[Any]] = {}
+    for owner, key in uow.execute(sa.union(*parts).limit(MAX_OWNERS)):
+        keys_by_owner.setdefault(owner, []).append(key)
+    for owner, keys in keys_by_owner.items():
+        title, parameters = uow.registry[owner].plural, [("id", str(key)) for key in keys]
+        yield Match(owner, title, "address", functools.partial(_is_one, keys), parameters, fallback=True)
+
+
+def _is_one(keys: Sequence[Any], table: Any) -> Any:
+    """Condition: the row has one of the ids."""
+    return table.c.id.in_(keys)
+
+
 def _next_free(first: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields the link to the next free address of the most specific prefix."""
     yield f"Next free in {first['prefix']}", f"{first['url']}available-ips/?limit=1"
@@ -75,4 +114,8 @@ def vlans(uow: UnitOfWork, text: str) -> Iterator[Match]:
         yield Match(VLAN, "VLANs", "vid", lambda table: table.c.vid == vid, [("vid", str(vid))])
 
 
-PROVIDERS = (SearchProvider("address", 10, addresses), SearchProvider("VLAN", 20, vlans))
+PROVIDERS = (
+    SearchProvider("address", 10, addresses),
+    SearchProvider("owner of an address", 15, owners),
+    SearchProvider("VLAN", 20, vlans),
+)

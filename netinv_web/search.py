@@ -50,6 +50,7 @@ def show(request: Request) -> Any:
         return page(request, template, {**values, "error": error_text(error.body)}, status=422)
     found = _found(request.uow, answer["groups"])
     groups = [_group(group, found, request.uow.base) for group in answer["groups"]]
+    _tell_apart(request.uow, groups)
     single = _single_path(text, groups)
     if single and query_text(request, "_jump") == "1":
         return see_other(single)
@@ -105,6 +106,15 @@ def _group(group: dict[str, Any], found: Mapping[Pair, tuple[str, str]], base: s
             for item in group["results"]
         ],
     }
+
+
+def _tell_apart(uow: UnitOfWork, groups: list[dict[str, Any]]) -> None:
+    """Titles each further group of objects of one kind as such."""
+    seen: set[str] = set()
+    for group in groups:
+        if group["title"] in seen:
+            group["title"] = f"More {uow.registry[group['resource']].plural}"
+        seen.add(group["title"])
 
 
 def _single_path(text: str, groups: list[dict[str, Any]]) -> str:

@@ -17,7 +17,7 @@ from netinv_core.labels import capitalized, label_of
 from netinv_core.presentation import NAME_WITHIN
 from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import custom_plan
-from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, VM_INTERFACE
+from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, OWNERS
 from netinv_web.cells import EMPTY, CellReader, cell, link, text_markup
 from netinv_web.extensions import Action, Panel
 from netinv_web.lists.columns import ListColumn
@@ -34,11 +34,6 @@ COLUMN, ASSIGNED = "assigned_site", "assigned_object"
 OFFER = Markup('<a class="offer" href="%s">Assign</a>')
 ASSIGN = "{}edit/?assigned_object_type={}#field-assigned_object_id"
 TEMPLATE = "netinv_ipam:web/templates/assigned.jinja2"
-# The owner of an interface: its label, the path to it, and the one to its site.
-OWNERS = {
-    INTERFACE: ("dcim.device", "device", "device.site"),
-    VM_INTERFACE: ("virtualization.virtualmachine", "virtual_machine", "virtual_machine.cluster.site"),
-}
 
 
 @dataclasses.dataclass(frozen=True)
