@@ -79,23 +79,23 @@ def test_what_was_typed_survives_the_end_of_the_session(chromium: Any, address: 
 
 
 def test_a_picker_searches_and_takes_the_choice(page: Any, demo_service: Service) -> None:
-    api = demo_service.api
-    site, other = api.get("/api/dcim/sites/", {"limit": 2, "offset": 3})["results"]
+    api, word = demo_service.api, demo_service.unique()
+    places = [{"name": f"{word} {side}", "slug": f"{word}-{side}", "status": "active"} for side in ("north", "south")]
+    site, other = api.post("/api/dcim/sites/", places)
     groups = [{"name": f"Row of {place['name']}", "site": place["id"]} for place in (site, other)]
     api.post("/api/dcim/rack-groups/", groups)
     page.goto("/dcim/racks/add/")
-    page.locator("#field-name").fill("Picked rack")
-    picker = page.get_by_role("combobox", name="Site")
-    picker.fill(site["name"][:6])
-    page.get_by_role("option", name=site["name"]).first.click()
-    page.get_by_role("combobox", name="Group").fill("Row of")
+    page.locator("#field-name").fill(f"{word} picked")
+    page.get_by_role("combobox", name="Site", exact=True).fill(f"{word} n")
+    page.get_by_role("option", name=site["name"]).click()
+    page.get_by_role("combobox", name="Group", exact=True).fill(f"Row of {word}")
     page.get_by_role("option", name=f"Row of {site['name']}").wait_for()
     assert page.get_by_role("option", name="Row of").count() == 1  # those of the other site do not fit
     page.keyboard.press("Enter")
     page.locator("#field-status").select_option("active")
     page.get_by_role("button", name="Create", exact=True).click()
     page.wait_for_url("**/dcim/racks/*-*/")
-    rack = api.get("/api/dcim/racks/", {"name": "Picked rack"})["results"][0]
+    rack = api.get("/api/dcim/racks/", {"name": f"{word} picked"})["results"][0]
     assert (rack["site"]["id"], rack["group"]["display"]) == (site["id"], groups[0]["name"])
 
 
