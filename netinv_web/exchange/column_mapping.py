@@ -59,7 +59,8 @@ class Stated:
         :raises BadRequest: for two columns of one field
         """
         mapping = headers.recognised(uow, endpoint, names)
-        known = set(headers.columns_of(uow, endpoint).names)
+        columns = headers.columns_of(uow, endpoint)
+        known = set(columns.names)
         for name in names:
             column = self.remembered.get(name, "")
             if column in known and column not in mapping.values():
@@ -73,7 +74,7 @@ class Stated:
                 mapping[name] = stated
         for column, count in collections.Counter(mapping.values()).items():
             if count > 1:
-                raise BadRequest(TWICE.format(column))
+                raise BadRequest(TWICE.format(columns.writable.get(column, column)))
         return mapping
 
 

@@ -13,7 +13,7 @@ from netinv_core import fields
 from netinv_core.errors import BadRequest, Denied, NotFound, RequestError
 from netinv_core.http import versions
 from netinv_core.http.media import SEALED
-from netinv_core.labels import label_with_unit
+from netinv_core.labels import label_of, label_with_unit
 from netinv_core.write import identification, references
 from netinv_core.write.table_rows import ID
 from netinv_tabular import delimited, encodings, headers, workbooks
@@ -181,7 +181,8 @@ def _controls(endpoint: Endpoint, members: Members, source: ImportSource) -> lis
     if key is None or "change" not in endpoint.resource.writes:
         return [file, data, file_format, encoding]
     by_key = Control(MATCH, "Update what exists", "checkbox", values=["true"] if source.by_key else [])
-    by_key.help = f"Rows without id change the object with the same {', '.join(key)}, if there is one."
+    matched = ", ".join(label_of(endpoint.fields[name]) for name in key)
+    by_key.help = f"A row without an id changes the object that has the same values, if there is one: {matched}."
     return [file, data, file_format, encoding, by_key]
 
 
@@ -222,7 +223,9 @@ def _kind(field: Field) -> str:
         return f"list, separated by commas: {field.target.natural_attribute or 'id'} or id of each {field.target.title}"
     if isinstance(field, fields.ContentTypeList):
         return "list of content types, separated by commas"
-    return {"field": "JSON", "choice": "one of the choices"}.get(field.kind, field.kind)
+    if field.options().get("choices"):
+        return "one of the choices"
+    return "JSON" if field.kind == "field" else field.kind
 
 
 def _choices(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[str]:

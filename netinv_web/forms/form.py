@@ -7,6 +7,7 @@ posted back unchanged changes nothing, and does not undo what others changed mea
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from pyramid.request import Request
 
 from netinv_core.errors import Invalid, explained
 from netinv_core.fields import GenericForeignKey, Status, errors_of
+from netinv_core.labels import label_of_name
 from netinv_core.models.columns import column_info
 from netinv_core.read.listing import detail
 from netinv_core.read.names import names_in_context
@@ -36,6 +38,7 @@ SHOW_AGAIN = "_show_again"  # name of buttons that ask for the form with what wa
 THEIRS = "theirs"
 MAX_INDEX_DIGITS = 9  # Python refuses to convert texts of thousands of digits
 GENERAL = ("__all__", "non_field_errors", "detail")
+FIELD_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 NEEDED = frozenset({"id", "display", "url", "last_updated"})
 
 
@@ -347,7 +350,7 @@ def _add_general(form: Form, messages: Any) -> None:
 def _add_of_members(form: Form, controls: Mapping[str, Control], name: str, messages: Any) -> None:
     """Adds the messages of a field with members of its own to the controls of these members."""
     if not isinstance(messages, Mapping):
-        text, owner = f"{name}: {readable(messages)}", next(filter(_owns_errors, form.controls), None)
+        text, owner = f"{_label(name)}: {readable(messages)}", next(filter(_owns_errors, form.controls), None)
         if owner is None:
             form.errors.append(text)
         else:
@@ -357,7 +360,7 @@ def _add_of_members(form: Form, controls: Mapping[str, Control], name: str, mess
         start = f"{name}.{key}"
         about = next((item for known, item in controls.items() if f"{known}.".startswith(f"{start}.")), None)
         if about is None:
-            form.errors.append(f"{name}, {key}: {readable(text)}")
+            form.errors.append(f"{_label(name)}, {key}: {readable(text)}")
         else:
             about.errors = [*about.errors, readable(text)]
 
@@ -380,4 +383,9 @@ def _position(name: str) -> str:
     if name in GENERAL:
         return ""
     is_index = name.isascii() and name.isdecimal() and len(name) <= MAX_INDEX_DIGITS
-    return f"Item {int(name) + 1}" if is_index else name
+    return f"Item {int(name) + 1}" if is_index else _label(name)
+
+
+def _label(name: str) -> str:
+    """The label of a name that is written as those of fields; other texts, such as filters, stay as they are."""
+    return label_of_name(name) if FIELD_NAME.fullmatch(name) else name

@@ -89,8 +89,8 @@ def _writable(endpoint: Endpoint) -> bool:
 
 @page_check()
 def every_page_opens_and_its_tabs_do(case: PageCase) -> None:
-    """List, object, tabs, history and forms answer 200 with valid pages whose links lead somewhere. Neither they nor
-    the search show content types, ids or names of fields.
+    """List, object, tabs, history, import and forms answer 200 with valid pages whose links lead somewhere. Neither
+    they nor the search show content types, ids or names of fields. The page of an object says nothing twice.
     """
     item, registry = case.item(), case.service.registry
     links: set[str] = set()
@@ -103,9 +103,21 @@ def every_page_opens_and_its_tabs_do(case: PageCase) -> None:
     shown = {f"{case.path}?per_page=25&_columns={','.join(case.endpoint.fields)}", *_searches(item)}
     for link in sorted(others | shown):
         page = case.browser.get(link)
-        is_read = link in shown or link.endswith("/changelog/")
-        faults[link] = visible_words.faults_of(registry, case.endpoint, page) if is_read else []
+        is_read = link in shown or link.endswith(("/changelog/", "/import/"))
+        faults[link] = _repeated_facts(page)
+        faults[link] += visible_words.faults_of(registry, case.endpoint, page) if is_read else []
     assert not any(faults.values()), {path: found for path, found in faults.items() if found}
+
+
+def _repeated_facts(page: BrowserPage) -> list[str]:
+    """The links that are values in two panels of a page."""
+    panels = [{str(link["href"]) for link in panel.select("dd a")} for panel in page.html.select(".detail .panel")]
+    shown: set[str] = set()
+    repeated: list[str] = []
+    for links in panels:
+        repeated += links & shown
+        shown |= links
+    return repeated
 
 
 def _default_buttons(page: BrowserPage) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
+from netinv_web.forms.form import readable
 from netinv_web.testing import Browser, BrowserPage
 from tests.support import REPOSITORY
 
@@ -403,3 +404,17 @@ def test_browsers_fill_in_no_text_of_an_object(service: Service, browser: Browse
     page = browser.get(path).html
     texts = page.select("main input[type=text], main input[type=password], main input:not([type])")
     assert texts and all(text.get("autocomplete") for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("messages", "text"),
+    [
+        ({"asset_tag": ["Too long."]}, "Asset tag: Too long."),
+        ({"site": {"time_zone": ["Unknown."]}}, "Site: Time zone: Unknown."),
+        ([{"name": ["Blank."]}], "Name: Blank."),
+        ({"0": ["Wrong."], "__all__": ["Never."]}, "Item 1: Wrong. Never."),
+        ({"name__ic": ["No filter."]}, "name__ic: No filter."),
+    ],
+)
+def test_messages_say_fields_as_people_do(messages: Any, text: str) -> None:
+    assert readable(messages) == text

@@ -75,7 +75,7 @@ def test_other_columns_than_those_of_the_preview_are_previewed_again(user: Brows
 
 def test_two_columns_of_one_field_and_files_without_known_columns_are_refused(user: Browser, word: str) -> None:
     page = preview(user, f"name,slug,x\n{word},{word},text\n")
-    assert "Two columns of the file are imported as name" in submit(page, "preview", 422, _column_2="name").words
+    assert "Two columns of the file are imported as Name" in submit(page, "preview", 422, _column_2="name").words
     assert "No column of the file is known" in preview(user, "first,second\na,b\n", status=422).words
 
 

@@ -251,6 +251,16 @@ def test_an_empty_file_has_the_columns(browser: Browser) -> None:
     assert "slug or id of a tenant" in help_text and "active" in help_text
 
 
+def test_pages_of_imports_say_fields_as_people_do(browser: Browser, word: str) -> None:
+    by_key = browser.get("/dcim/devices/import/").html.select_one("#help-match").text
+    assert by_key.endswith("if there is one: Asset tag.")
+    rows = f"asset_tag,device_type\n{word},no such type\n"
+    page = browser.post("/dcim/devices/import/", {"_step": "preview", "data": rows}, status=422)
+    (table,) = page.html.select("[aria-label=Rows] table")
+    assert [cell.text for cell in table.select("th[scope=col]")][2:] == ["Asset tag", "Device type"]
+    assert "Device type" in [cell.get("data-label") for cell in table.select("td")]
+
+
 def test_more_rows_than_the_limit_are_refused(
     service: Service, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
