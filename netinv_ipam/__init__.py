@@ -172,10 +172,10 @@ def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 @hookimpl
 def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds what is within a prefix, and the members of a VLAN."""
-    from netinv_ipam.web import panels, vlan_pages
+    """Adds what is within a prefix or a VRF, and the members of a VLAN."""
+    from netinv_ipam.web import panels, vlan_pages, vrf_pages
 
-    return [*panels.tabs_of(endpoint), *vlan_pages.tabs_of(endpoint)]
+    return [tab for module in (panels, vlan_pages, vrf_pages) for tab in module.tabs_of(endpoint)]
 
 
 @hookimpl

@@ -102,6 +102,7 @@ vrfs = Resource(
     presentation=Presentation(
         columns=["rd", "tenant", "enforce_unique", "prefix_count", "ipaddress_count", "description"],
         facets=["tenant"],
+        unrelated=["vrf"],
     ),
 )
 

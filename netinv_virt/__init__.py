@@ -126,6 +126,14 @@ def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
 
 
 @hookimpl
+def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds what is in a cluster."""
+    from netinv_virt.web import cluster_pages
+
+    return cluster_pages.tabs_of(endpoint)
+
+
+@hookimpl
 def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Adds the actions that enable and disable interfaces."""
     from netinv_virt.web import enabling

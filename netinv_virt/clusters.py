@@ -91,6 +91,7 @@ clusters = Resource(
         columns=["type", "group", "tenant", "site", "device_count", "virtualmachine_count"],
         facets=["type", "group", "site", "tenant"],
         depends_on={"location": {"site": "site_id"}},
+        unrelated=["cluster"],
     ),
 )
 

@@ -72,7 +72,7 @@ class VirtualMachine(Primary):
     )
     primary_ip4_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True)
     primary_ip6_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True)
-    vcpus: Mapped[int | None] = integer(0, MAX_SMALL, label="VCPUs")
+    vcpus: Mapped[int | None] = integer(0, MAX_SMALL, label="vCPUs")
     memory: Mapped[int | None] = integer(0, MAX_LARGE, label="Memory", unit="MB")
     disk: Mapped[int | None] = integer(0, MAX_LARGE, label="Disk", unit="GB")
     comments: Mapped[Comments]

@@ -85,6 +85,8 @@ class ListTab:
     nothing is added. ``filters(object)`` are those with which the list of the API has the same objects, for the link to
     it and *as code*. Where no filters do, ``api_path(object)`` may name the path in the API that has them. A list that
     takes long to count is not ``counted`` with every page of the object: scripts ask ``api_path`` for the number then.
+
+    The page of the object begins with the ``first`` rows of a tab that names columns for them: what people open it for.
     """
 
     name: str
@@ -96,6 +98,7 @@ class ListTab:
     filters: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda item: {}
     api_path: Callable[[Mapping[str, Any]], str] = lambda item: ""
     counted: bool = True
+    first: Sequence[str] = ()
 
     def label_for(self, item: Mapping[str, Any]) -> str:
         """The label of the resource that is listed on the page of an object."""

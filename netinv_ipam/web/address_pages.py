@@ -15,6 +15,7 @@ from netinv_core.auth import permissions
 from netinv_core.http.mount import url_of
 from netinv_core.labels import capitalized, label_of
 from netinv_core.presentation import NAME_WITHIN
+from netinv_core.read.names import display_of
 from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import custom_plan
 from netinv_ipam.addresses import ASSIGNABLE, INTERFACE, OWNERS
@@ -140,19 +141,21 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
     )
 
 
-def _panel(request: Request, endpoint: Endpoint, address: Mapping[str, Any]) -> dict[str, Any] | None:
+def _panel(request: Request, endpoint: Endpoint, address: Mapping[str, Any]) -> dict[str, Any]:
+    """Title, path and name of owner, interface and site; the path is empty where the user may not view them."""
     label, interface = address["assigned_object_type"], address["assigned_object"]
     registry = request.registry.netinv
-    if label not in OWNERS or not interface:
-        return None
+    if not interface:
+        return {"places": []}
+    if label not in OWNERS:
+        return {"places": [(capitalized(registry[label].title), "", display_of(interface))]}
     key = registry[label].parse_key(str(address["assigned_object_id"]))
     assigned = places_of(request.uow, label, [key]).get(key)
+    port = (capitalized(registry[label].title), object_path(registry[label], key), interface["name"])
     if assigned is None:
-        return None
+        return {"places": [(port[0], "", port[2])]}
     owner = registry[OWNERS[label][0]]
-    return {
-        "owner_title": capitalized(owner.title),
-        "owner": (object_path(owner, assigned.owner), assigned.owner_name),
-        "port": (object_path(registry[label], key), interface["name"]),
-        "site": (object_path(registry[SITE], assigned.site), assigned.site_name) if assigned.site else None,
-    }
+    places = [(capitalized(owner.title), object_path(owner, assigned.owner), assigned.owner_name), port]
+    if assigned.site:
+        places.append(("Site", object_path(registry[SITE], assigned.site), assigned.site_name))
+    return {"places": places}

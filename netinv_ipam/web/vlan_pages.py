@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 VLAN_LABEL, GROUP, PREFIX = "ipam.vlan", "ipam.vlangroup", "ipam.prefix"
 MEMBERS = {INTERFACE: ("interfaces", "Interfaces"), ASSIGNABLE[1]: ("vm-interfaces", "VM interfaces")}
+# Columns of the first rows on the page of a VLAN.
+MEMBER_COLUMNS = ("device", "virtual_machine", "mode", "untagged_vlan", "description")
+PREFIX_COLUMNS = ("status", "utilization", "vrf", "description")
 Item = Mapping[str, Any]
 
 
@@ -35,12 +38,19 @@ def tabs_of(endpoint: Endpoint) -> list[ListTab]:
         return []
     found = [
         ListTab(
-            name, title, label, _members(label), lambda vlan: None, position, _filters if label == INTERFACE else _no
+            name,
+            title,
+            label,
+            _members(label),
+            lambda vlan: None,
+            position,
+            _filters if label == INTERFACE else _no,
+            first=MEMBER_COLUMNS,
         )
         for position, (label, (name, title)) in enumerate(MEMBERS.items(), 100)
         if endpoint.registry.get(label) is not None
     ]
-    return [*found, ListTab("prefixes", "Prefixes", PREFIX, _prefixes, _preset, 110, _filters)]
+    return [*found, ListTab("prefixes", "Prefixes", PREFIX, _prefixes, _preset, 110, _filters, first=PREFIX_COLUMNS)]
 
 
 def _filters(vlan: Item) -> dict[str, str]:

@@ -21,7 +21,7 @@ from netinv_web.cells import list_parameter
 from netinv_web.extensions import Panel, Rendered, extensions_of, render_safely
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import may
-from netinv_web.objects import below
+from netinv_web.objects import below, first_rows
 from netinv_web.paths import page_path
 
 if TYPE_CHECKING:
@@ -40,8 +40,14 @@ def of_endpoint(endpoint: Endpoint) -> list[Panel]:
         panels.append(own)
     if referring_keys(endpoint):
         panels.append(Panel("related", "Related", _related, lazy=True, template=RELATED_TEMPLATE, position=200))
-    places = {name: place for place, name in enumerate(presentation_of(endpoint).leading)}
+    panels += first_rows.panels_of(endpoint)
+    places = {name: place for place, name in enumerate(leading_of(endpoint))}
     return sorted(panels, key=lambda panel: (places.get(panel.name, len(places)), panel.position))
+
+
+def leading_of(endpoint: Endpoint) -> list[str]:
+    """The names of the panels that the page of an object begins with."""
+    return [*presentation_of(endpoint).leading, *(panel.name for panel in first_rows.panels_of(endpoint))]
 
 
 def of_page(
@@ -53,7 +59,7 @@ def of_page(
     return {
         "panels": _rendered(request, at_once, endpoint, representation),
         "lazy_panels": [panel for panel in panels if panel not in at_once],
-        "leading": presentation_of(endpoint).leading,
+        "leading": leading_of(endpoint),
     }
 
 

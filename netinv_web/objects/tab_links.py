@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.fields import Reference
 from netinv_core.labels import plural_of
 from netinv_core.models.columns import CASCADE
 from netinv_web.cells import list_parameter
@@ -85,7 +86,7 @@ def tabs_of(
             if may_further(uow, (label, "view")):
                 path = tab.api_path(representation) if not tab.counted else ""
                 tabs.append(dataclasses.replace(link, count_path=f"{path}?limit=1" if path else ""))
-                conditions = _within(request, tab, representation) if tab.counted else None
+                conditions = within(request, tab, representation) if tab.counted else None
                 if conditions is not None:
                     listed[tab.name] = (uow.registry[label], conditions)
         elif may_further(uow, tab.permission) and _applies(request, tab, representation):
@@ -117,7 +118,7 @@ def _counts(uow: UnitOfWork, listed: Mapping[str, tuple[Endpoint, Sequence[Any]]
     return {names[int(number)]: count for number, count in rows}
 
 
-def _within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -> Sequence[Any] | None:
+def within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -> Sequence[Any] | None:
     """The conditions of a package's list; ``None`` where they fail, which is logged."""
     try:
         conditions: Sequence[Any] | None = call_of_extension(
@@ -127,6 +128,12 @@ def _within(request: Request, tab: ListTab, representation: Mapping[str, Any]) -
     except Exception:
         log_failure(request.registry.netinv, "the tab %r failed on %s", tab.name, request.path)
         return None
+
+
+def reference_in(child: Endpoint, filters: Mapping[str, str]) -> str:
+    """The reference that filters limit a list by, which has the same value in every row; empty without one."""
+    names = [name.removesuffix("_id") for name in filters if name.endswith("_id")]
+    return next((name for name in names if isinstance(child.fields.get(name), Reference)), "")
 
 
 def _applies(request: Request, tab: Tab, representation: Mapping[str, Any]) -> bool:

@@ -58,7 +58,8 @@ def show_tab(request: Request, name: str) -> Response:
         representation = copy_for_plugin(request, tab, representation)
         child = endpoint.registry[tab.label_for(representation)]
         within, filters = tab.within(request, representation), tab.filters(representation)
-        listed = _limited(request, child, within, tab.preset(representation), filters)
+        known = tab_links.reference_in(child, filters)
+        listed = _limited(request, child, within, tab.preset(representation), filters, known)
         if not filters and (path := tab.api_path(representation)):
             listed["api_path"] = dataclasses.replace(lists.api_query(child, listed["query"]), path=path).url
         return page(request, LIST_TEMPLATE, values | listed)

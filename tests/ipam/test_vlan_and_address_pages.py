@@ -58,6 +58,51 @@ def test_a_vlan_lists_the_interfaces_that_carry_it_and_its_prefixes(
     assert keys(browser, f"/ipam/vlans/{other['id']}/interfaces/") == [port["id"]]
 
 
+def test_the_page_of_a_vlan_begins_with_its_members_and_prefixes(
+    browser: Browser, api: Api, service: Service, group: Any, port: Any
+) -> None:
+    vlan, other = vlan_of(api, group, 30), vlan_of(api, group, 31)
+    api.patch(port["url"], {"mode": "tagged", "untagged_vlan": other["id"], "tagged_vlans": [vlan["id"]]})
+    bodies = [{"prefix": f"10.76.{number}.0/24", "status": "active", "vlan": vlan["id"]} for number in range(12)]
+    api.post("/api/ipam/prefixes/", bodies)
+    path = f"/ipam/vlans/{vlan['id']}/"
+    page = browser.get(path, {"_show": "all"})
+    first, facts = page.html.select_one(".detail > .main"), page.html.select_one(".detail > .facts")
+    assert first in facts.find_previous_siblings() and first.select(".panel h2")[0].text == "Interfaces"
+    members = first.select("#panel-first-interfaces tr[data-key]")
+    assert [row["data-key"] for row in members] == [port["id"]] and f"31 {other['name']}" in words(members[0])
+    prefixes = first.select_one("#panel-first-prefixes")
+    rows = prefixes.select("tr[data-key] th")
+    assert [row.text for row in rows] == [body["prefix"] for body in bodies[:10]]
+    assert prefixes.select_one("p a")["href"] == f"{path}prefixes/" and prefixes.select_one("p a").text == "All 12"
+    empty = browser.get(f"/ipam/vlans/{vlan_of(api, group, 32)['id']}/", {"_show": "all"})
+    assert not empty.html.select(".detail > .main .panel")
+
+
+def test_the_page_of_a_vrf_begins_with_its_prefixes(browser: Browser, api: Api, unique: Unique) -> None:
+    vrf = api.post("/api/ipam/vrfs/", {"name": unique()})
+    api.post("/api/ipam/prefixes/", {"prefix": "10.77.0.0/24", "status": "active", "vrf": vrf["id"]})
+    address = api.post(ADDRESSES, {"address": "10.77.0.1/24", "status": "active", "vrf": vrf["id"]})
+    path = f"/ipam/vrfs/{vrf['id']}/"
+    page = browser.get(path, {"_show": "all"})
+    (row,) = page.html.select(".detail > .main #panel-first-prefixes tr[data-key] th")
+    assert row.text == "10.77.0.0/24"  # the page says the VRF already
+    assert keys(browser, f"{path}ip-addresses/") == [address["id"]]
+    assert browser.get(f"{path}prefixes/").html.select_one("tr[data-key] th").text == "10.77.0.0/24"
+
+
+def test_the_first_rows_are_those_that_the_user_may_view(service: Service, api: Api, unique: Unique) -> None:
+    vrf = api.post("/api/ipam/vrfs/", {"name": unique()})
+    bodies = [{"prefix": f"10.78.{number}.0/24", "status": "active", "vrf": vrf["id"]} for number in range(2)]
+    seen = api.post("/api/ipam/prefixes/", bodies)[0]
+    limited = [("view", "ipam.vrf"), ("view", "ipam.prefix", {"id": seen["id"]})]
+    for permissions, shown in ((limited, [seen["id"]]), (limited[:1], [])):
+        page = Browser(service, service.user(*permissions, password=PASSWORD)).get(
+            f"/ipam/vrfs/{vrf['id']}/", {"_show": "all"}
+        )
+        assert [row["data-key"] for row in page.html.select("#panel-first-prefixes tr[data-key]")] == shown
+
+
 def map_of(page: Any) -> dict[str, dict[str, Any]]:
     """The parts of the map of a VLAN group by the text that is read out, by the label of the row."""
     rows = page.html.select("#panel-numbers .vlan-ids > li")
@@ -130,6 +175,9 @@ def test_an_address_says_device_port_and_site(browser: Browser, service: Service
     page = browser.get(f"/ipam/ip-addresses/{inside['id']}/")
     shown = [words(item) for item in page.html.select("#panel-assigned dd")]
     assert shown == [device["display"], port["name"], device["site"]["display"]]
+    assert page.html.select(".detail .panel")[0]["id"] == "panel-assigned"
+    path = f"/dcim/interfaces/{port['id']}/"
+    assert [link.text for link in page.html.select("main a") if link["href"] == path] == [port["name"]]
     nat = browser.get(f"/ipam/ip-addresses/{outside['id']}/")
     assert (
         f"/ipam/ip-addresses/{outside['id']}/" in page.links() and f"/ipam/ip-addresses/{inside['id']}/" in nat.links()
@@ -178,6 +226,18 @@ def test_users_who_may_not_change_addresses_are_not_led_to_their_form(
     reader = Browser(service, make_user(("view", "ipam.ipaddress"), password=PASSWORD))
     for path in (f"/ipam/ip-addresses/{free['id']}/", f"/ipam/ip-addresses/?vrf_id={vrf}"):
         assert not [link for link in reader.get(path).links() if "assigned_object_type" in link]
+    assert words(reader.get(f"/ipam/ip-addresses/{free['id']}/").html.select_one("#panel-assigned p")) == "Nothing yet."
+
+
+def test_an_address_of_a_hidden_interface_names_it_without_a_link(
+    service: Service, api: Api, make_user: Any, port: Any
+) -> None:
+    assigned = {"assigned_object_type": "dcim.interface", "assigned_object_id": port["id"]}
+    address = api.post(ADDRESSES, {"address": "10.79.0.1/24", "status": "active", **assigned})
+    user = make_user(("view", "ipam.ipaddress"), password=PASSWORD)
+    panel = Browser(service, user).get(f"/ipam/ip-addresses/{address['id']}/").html.select_one("#panel-assigned")
+    shown = user.api.get(address["url"])["assigned_object"]
+    assert [words(item) for item in panel.select("dd")] == [shown["name"]] and not panel.select("a")
 
 
 def test_the_primary_address_of_a_device_is_whole_and_without_its_vrf(
