@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, lock_parents
+from netinv_core.errors import Message
+from netinv_core.labels import without_id
 from netinv_core.read import listing
+from netinv_core.read.names import names_in_context
 from netinv_core.sql.union import kept_union
 from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
@@ -107,6 +110,18 @@ def fits(device: Mounted, height: int, others: Iterable[Mounted]) -> bool:
     return device.units.stop - 1 <= height and not any(device.meets(other) for other in others)
 
 
+def taken_by(names: Mapping[uuid.UUID, str], device: Mounted, others: Iterable[Mounted]) -> list[tuple[int, str]]:
+    """The units of a device that others have, each with the name of the other one; those without one are left out."""
+    met = [other for other in others if device.meets(other) and other.id in names]
+    return [(min(set(device.units) & set(other.units)), names[other.id]) for other in met]
+
+
+def names_of(uow: UnitOfWork, keys: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """The names of those of the devices that the user may view, by id; one statement."""
+    label = uow.registry.of_model(Device).label
+    return {key: without_id(name) for (_, key), name in names_in_context(uow, [(label, key) for key in keys]).items()}
+
+
 def a_position_has_a_rack_and_a_face(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a face or position without a rack, and a position without a face."""
     for draft in drafts:
@@ -148,18 +163,27 @@ def mounted_devices_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
     placed, types = mounted_and_types(uow, heights, [draft["device_type_id"] for draft in moved])
     for draft in drafts:
         placed.pop(draft.id, None)
+    refused: list[tuple[Draft, Mounted, list[Mounted]]] = []
     for draft in moved:
         kind = types[draft["device_type_id"]]
         device = Mounted(
             draft.id, draft["rack_id"], draft["position"], draft["face"], kind.u_height, kind.is_full_depth
         )
         if not fits(device, heights[device.rack], placed.values()):
-            message = (
-                f"U{device.position} is already occupied"
-                " or does not have sufficient space to accommodate this device type"
-            )
-            draft.reject("position", f"{message}: {kind.model} ({kind.u_height}U)")
+            refused.append((draft, device, [other for other in placed.values() if device.meets(other)]))
         placed[draft.id] = device
+    names = names_of(uow, {other.id for _, _, others in refused for other in others}) if refused else {}
+    names |= {draft.id: draft["name"] for draft in moved if draft.new and draft["name"]}
+    for draft, device, others in refused:
+        kind, height = types[draft["device_type_id"]], heights[device.rack]
+        message = (
+            f"U{device.position} is already occupied"
+            f" or does not have sufficient space to accommodate this device type: {kind.model} ({kind.u_height}U)"
+        )
+        reasons = [f"U{unit} is taken by {name}." for unit, name in taken_by(names, device, others)]
+        if device.units.stop - 1 > height:
+            reasons.append(f"The rack has {height} units.")
+        draft.reject("position", Message(message, " ".join([f"{message}.", *reasons])) if reasons else message)
 
 
 def racks_are_as_tall_as_what_is_in_them(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

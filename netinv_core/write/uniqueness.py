@@ -6,7 +6,7 @@ constraint's ``info``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -15,9 +15,10 @@ from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.driver.undocumented import declaration_order
-from netinv_core.errors import CONCURRENT_CHANGE, Invalid
-from netinv_core.labels import capitalized
+from netinv_core.errors import CONCURRENT_CHANGE, MAX_NAMED_OBJECTS, Invalid, Message
+from netinv_core.labels import capitalized, without_id
 from netinv_core.models.columns import column_info
+from netinv_core.read.names import names_in_context
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.draft import ALL, NON_FIELD
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 Names = tuple[str, ...]
 Values = tuple[Any, ...]
+TAKEN = "{} Taken by {}."
 # Ids of the objects that have these values, by the columns of a unique set and their values.
 Holders = dict[Names, dict[Values, set[Any]]]
 
@@ -184,8 +186,23 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
             for draft in valid
             if not (has_nullable and NON_FIELD in draft.errors) and must_be_sent <= draft.body.keys()
         ]
-        for draft in _conflicting(names, checked, holders[names], drafts):
-            draft.reject(NON_FIELD, _message(endpoint, names))
+        conflicting = _conflicting(names, checked, holders[names], drafts)
+        named = _named(
+            uow, endpoint, {draft.id: holders[names].get(_values(draft, names), ()) for draft in conflicting}
+        )
+        for draft in conflicting:
+            message = _message(endpoint, names)
+            holder = named.get(draft.id)
+            draft.reject(NON_FIELD, Message(message, TAKEN.format(message, holder)) if holder else message)
+
+
+def _named(uow: UnitOfWork, endpoint: Endpoint, holders: Mapping[Any, Collection[Any]]) -> dict[Any, str]:
+    """The names of the stored objects that have the values of drafts, by id of these, as far as the user may view
+    them; one statement, none without holders.
+    """
+    pairs = {key: (endpoint.label, next(iter(others))) for key, others in holders.items() if others}
+    names = names_in_context(uow, list(pairs.values())[:MAX_NAMED_OBJECTS]) if pairs else {}
+    return {key: without_id(names[pair]) for key, pair in pairs.items() if pair in names}
 
 
 @cached_in_registry

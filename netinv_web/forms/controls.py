@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import decimal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
@@ -34,17 +34,27 @@ Members = Mapping[str, Sequence[Any]]
 
 
 @dataclasses.dataclass(frozen=True)
+class OfferedChoices:
+    """What a :class:`ChoiceOffer` offers: the choices, a sentence about them, and the values among them that are
+    ``taken``, which cannot be chosen. ``None`` in place of choices: the control stays as it is.
+    """
+
+    choices: Choices | None
+    note: str = ""
+    taken: Collection[str] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class ChoiceOffer:
     """Choices of a control that depend on what other controls of the form hold, such as the free units of a rack.
 
-    ``choices(uow, values, key)`` returns them with a sentence about them, from the texts of the controls by name and
-    the id of the object, if it exists; ``None``: the control stays as it is. ``title`` is the button that asks for them
-    again when one of the controls ``of`` has another value.
+    ``choices(uow, values, key)`` returns them, from the texts of the controls by name and the id of the object, if it
+    exists. ``title`` is the button that asks for them again when one of the controls ``of`` has another value.
     """
 
     title: str
     of: Sequence[str]
-    choices: Callable[[UnitOfWork, Mapping[str, str], Any], tuple[Choices | None, str]]
+    choices: Callable[[UnitOfWork, Mapping[str, str], Any], OfferedChoices]
 
 
 @dataclasses.dataclass
@@ -72,6 +82,7 @@ class Control:
     * ``owns_errors``: messages that name nothing else of the form are about its value;
     * ``more``: a ``picker`` has more objects than it offers; ``may_add``: the user may create one;
     * ``offer``: choices that depend on other controls, for forms of one object; ``offered``: they were asked for;
+    * ``taken``: values among the choices that cannot be chosen;
     * ``group``: the heading of the group that it belongs to, if the resource's presentation has none for its field;
     * ``read`` and ``show``: conversion of texts to a value and back, in place of those of the field and the kind.
     """
@@ -102,6 +113,7 @@ class Control:
     group: str = ""
     offer: ChoiceOffer | None = None
     offered: bool = False
+    taken: Collection[str] = ()
     field: Field | None = None
     read: Callable[[Sequence[Any]], Any] | None = None
     show: Callable[[Any], Sequence[str]] | None = None

@@ -147,12 +147,13 @@ def offer_choices(uow: UnitOfWork, form: Form, key: Any) -> None:
         if control.offer is None or not any(name in values for name in control.offer.of):
             continue
         control.offered = True
-        choices, note = control.offer.choices(uow, values, key)
-        control.help = note or control.help
-        if choices is not None:
-            known = {value for value, _ in choices}
+        offer = control.offer.choices(uow, values, key)
+        control.help = offer.note or control.help
+        if offer.choices is not None:
+            known = {value for value, _ in offer.choices}
             lost = [(value, f"{value}, not free") for value in control.values if value not in known]
-            control.kind, control.choices = "select", [*lost, *choices]
+            control.kind, control.choices = "select", [*lost, *offer.choices]
+            control.taken = set(offer.taken) - set(control.values)  # what was entered is sent again
 
 
 def read_object(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Api, Service, Unique
+from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.cabling_fixtures import Plant
 
@@ -45,7 +46,12 @@ def row(plant: Plant) -> Row:
 
 def offered(page: Any) -> list[str]:
     """The positions that the form offers, as labels."""
-    return [option.text for option in page.html.select("#field-position option")][1:]
+    return [option.text for option in page.html.select("#field-position option:not([disabled])")][1:]
+
+
+def taken(page: Any) -> list[str]:
+    """The positions that the form names and does not offer, as labels."""
+    return [option.text for option in page.html.select("#field-position option[disabled]")]
 
 
 def form_of(page: Any) -> Any:
@@ -61,6 +67,18 @@ def test_free_units_of_the_rack_and_face_are_offered(browser: Browser, row: Row)
     assert of(row.shallow, face="rear") == ["U4", "U3", "U2", "U1"]
     assert of(row.tall, face="front") == ["U3–U4", "U2–U3"]
     assert of(row.flat) == []
+
+
+def test_taken_units_say_by_what(browser: Browser, row: Row, service: Service) -> None:
+    name = row.device["name"]
+    query = {"rack": row.rack, "device_type": row.shallow, "face": "front"}
+    assert taken(browser.get(ADD, query)) == [f"U1, taken by {name}"]
+    assert taken(browser.get(ADD, {**query, "device_type": row.tall})) == [f"U1–U2, taken by {name}"]
+    hardware = ("dcim.rack", "dcim.devicetype", "dcim.devicerole", "dcim.site")
+    seen = [("view", label) for label in hardware]
+    hidden = service.user(*seen, ("add", "dcim.device"), password=PASSWORD)
+    page = Browser(service, hidden).get(ADD, query)
+    assert taken(page) == ["U1, taken"] and name not in page.text
 
 
 def test_reserved_units_say_so(browser: Browser, api: Api, service: Service, row: Row) -> None:
@@ -99,7 +117,10 @@ def test_a_unit_that_is_taken_stays_chosen_with_its_error(browser: Browser, row:
     fields = {**row.body(row.shallow), "face": "front", "position": "1"}
     page = browser.post(ADD, fields, status=422)
     chosen = page.html.select_one("#field-position option[selected]")
-    assert (chosen["value"], chosen.text) == ("1", "1, not free") and "already occupied" in page.words
+    assert (chosen["value"], chosen.text) == ("1", f"U1, taken by {row.device['name']}")
+    assert f"Taken by {row.device['name']}." in page.words
+    sent = form_of(page).submit(status=422)  # what was entered is not dropped
+    assert "already occupied" in sent.words
 
 
 def test_the_grid_takes_any_number(browser: Browser, row: Row) -> None:

@@ -114,6 +114,11 @@ class Shelf:
         answers = self._api.post(DEVICES, list(bodies), status=(201, 400))
         return next((answer for answer in answers if answer and "id" not in answer), None)
 
+    def told(self, *bodies: dict[str, Any]) -> str:
+        """What a problem (RFC 9457) tells about devices that are refused."""
+        sent = {"headers": {"Accept": "application/json, application/problem+json"}}
+        return str(self._api.send("POST", DEVICES, list(bodies), status=400, **sent).json["errors"])
+
 
 @pytest.fixture
 def shelf(api: Api, make: Any, unique: Any, site: Any) -> Shelf:
@@ -138,6 +143,20 @@ def test_a_device_is_within_its_rack_and_apart_from_those_of_its_list(shelf: She
     assert shelf.refused(shelf.body(15, "front", tall))["position"]
     assert shelf.refused(shelf.body(1, "front", tall), shelf.body(3, "front"))["position"]
     assert shelf.refused(shelf.body(1, "front", tall), shelf.body(4, "front"), shelf.body(6, "front", tall)) is None
+
+
+def test_a_refusal_says_what_is_in_the_way(shelf: Shelf) -> None:
+    """Clients of version 1 get the message as they know it; people the device, stored or of the same list."""
+    tall, below, first = shelf.type(3), shelf.body(1, "front"), shelf.body(4, "front", shelf.type(2))
+    assert f"The rack has {shelf.rack['u_height']} units." in shelf.told(
+        shelf.body(shelf.rack["u_height"], "front", tall)
+    )
+    assert shelf.refused(below) is None
+    assert f"Taken by {below['name']}." in shelf.told(shelf.body(1, "front"))
+    told = shelf.told(first, shelf.body(1, "rear", shelf.type(5, deep=True)))
+    assert f"U1 is taken by {below['name']}. U4 is taken by {first['name']}." in told
+    (message,) = shelf.refused(first, shelf.body(1, "rear", shelf.type(5, deep=True)))["position"]
+    assert message.endswith("(5U)")
 
 
 def test_a_position_takes_a_rack_a_face_and_a_type_with_height(api: Api, shelf: Shelf, unique: Any) -> None:

@@ -192,6 +192,24 @@ def device_of_a_taller_type(service: Service) -> Refusal:
     return "PATCH", kind["url"], {"u_height": 50}, ["dcim.rack"], words, name
 
 
+def device_in_a_taken_unit(service: Service) -> Refusal:
+    """A device in a unit that another one has."""
+    kind, site = Case(service, "dcim.devicetype").make(), Case(service, "dcim.site").make()["id"]
+    rack = service.api.post(RACKS, {"name": service.unique(), "site": site, "status": "active"})["id"]
+    body = {"rack": rack, "site": site, "position": 1, "face": "front", "status": "active", "device_type": kind["id"]}
+    body["device_role"], name = Case(service, "dcim.devicerole").make()["id"], service.unique()
+    service.api.post("/api/dcim/devices/", {**body, "name": name})
+    unseen = ["dcim.rack", "dcim.site", "dcim.devicetype", "dcim.devicerole"]
+    return (
+        "POST",
+        "/api/dcim/devices/",
+        {**body, "name": service.unique()},
+        unseen,
+        "The position and face is already occupied",
+        name,
+    )
+
+
 def device_in_another_bay(service: Service) -> Refusal:
     """A device that is installed in another bay."""
     child = Case(service, "dcim.devicetype").make(u_height=0, subdevice_role="child")["id"]
@@ -217,7 +235,13 @@ def group_with_a_broken_child(service: Service) -> Refusal:
     return "GET", f"{parent['url']}members/", None, ["dcim.site"], "a group that you may not view", child["name"]
 
 
-REFUSALS = (overlapping_aggregate, device_of_a_taller_type, device_in_another_bay, group_with_a_broken_child)
+REFUSALS = (
+    overlapping_aggregate,
+    device_of_a_taller_type,
+    device_in_a_taken_unit,
+    device_in_another_bay,
+    group_with_a_broken_child,
+)
 
 
 @pytest.mark.parametrize("refused", REFUSALS, ids=lambda refused: refused.__name__)
@@ -228,7 +252,8 @@ def test_a_refusal_names_no_hidden_object_that_stands_in_the_way(service: Servic
     key = path.removesuffix("members/").rstrip("/").rpartition("/")[2]
     own = ("add", acted_on) if method == "POST" else (EVERY, acted_on, {"id": key})
     clients, sent = (service.user(own, ("view", seen)).api, service.api), () if body is None else (body,)
-    texts = [client.send(method, path, *sent, status=400).text for client in clients]
+    problem = {"Accept": "application/json, application/problem+json"}
+    texts = [client.send(method, path, *sent, status=400, headers=problem).text for client in clients]
     assert words in texts[0] and name not in texts[0]
     assert name in texts[1]
 
