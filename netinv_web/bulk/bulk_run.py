@@ -1,4 +1,4 @@
-"""Bulk edits and deletions in the background: the tasks that apply them, and the page that follows them."""
+"""Bulk edits, deletions and creations by patterns in the background: their tasks, and the page that follows them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from netinv_core.errors import Invalid, RequestError
 from netinv_core.http.serialization import dumps
 from netinv_core.labels import plural_of
 from netinv_core.write import delete, save
+from netinv_core.write.created_along import count_created_along
 from netinv_web import runs
 from netinv_web.background import Arguments, BackgroundTask, Progress, background_of
 from netinv_web.bulk.preview import errors_by_key, messages_of, names_of
@@ -26,14 +27,25 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 MAX_ERRORS = 100  # objects of which the errors are told
+MAX_PART = 500  # objects, with what is created along with them, that are written together
 
 
-def start(uow: UnitOfWork, endpoint: Endpoint, task: BackgroundTask, items: Sequence[Mapping[str, Any]]) -> str | None:
-    """Asks for a bulk change of more objects than ``netinv.bulk_background_objects``; returns the path of its page.
+def is_long(uow: UnitOfWork, count: int) -> bool:
+    """True for more objects than ``netinv.bulk_background_objects``, those that change along included."""
+    maximum: int = uow.registry.settings["bulk_background_objects"]
+    return count > maximum
 
-    ``None`` for fewer, for one with files, and where there is no background.
+
+def start(
+    uow: UnitOfWork, endpoint: Endpoint, task: BackgroundTask, items: Sequence[Mapping[str, Any]], along: int = 0
+) -> str | None:
+    """Asks for a long change of objects; returns the path of its page.
+
+    ``None`` for a short one, for one with files, and where there is no background.
+
+    :param along: the number of objects that are created or deleted along
     """
-    if len(items) <= uow.registry.settings["bulk_background_objects"]:
+    if not is_long(uow, len(items) + along):
         return None
     if any(is_upload(value) for item in items for value in item.values()):
         return None
@@ -53,6 +65,25 @@ def _update(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
         _refused(uow, endpoint, items, error, progress)
         return ""
     return f"{len(items):,} {endpoint.plural} were changed."
+
+
+def _create(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
+    """Creates objects part by part; the errors of the first part that is refused end it."""
+    endpoint, items = uow.registry[arguments["label"]], arguments["items"]
+    most = max(1, MAX_PART * len(items) // (len(items) + count_created_along(uow, endpoint, items).total()))
+    for first in range(0, len(items), most):
+        part = items[first : first + most]
+        try:
+            save.create(uow, endpoint, part)
+        except RequestError as error:
+            errors = errors_by_key(error, range(len(part)))
+            for place in list(errors)[:MAX_ERRORS]:
+                progress.fail(f"{part[place].get('name', first + place + 1)}: {' '.join(messages_of(errors[place]))}")
+            if not errors:
+                progress.fail(readable(error.body))
+            return ""
+        progress.advance(first + len(part), len(items))
+    return f"{len(items):,} {endpoint.plural} were created."
 
 
 def _delete(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
@@ -81,6 +112,7 @@ def _refused(
         progress.fail(f"{len(errors) - MAX_ERRORS:,} more objects have errors.")
 
 
+CREATE = BackgroundTask("netinv_web.bulk.bulk_run:CREATE", "Creation", _create)
 UPDATE = BackgroundTask("netinv_web.bulk.bulk_run:UPDATE", "Bulk edit", _update)
 DELETE = BackgroundTask("netinv_web.bulk.bulk_run:DELETE", "Bulk deletion", _delete)
 

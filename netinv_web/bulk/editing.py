@@ -14,6 +14,7 @@ from pyramid.response import Response
 from netinv_core.errors import Conflict, Invalid, RequestError
 from netinv_core.labels import title_of
 from netinv_core.write import delete, save
+from netinv_core.write.deleted_along import count_deleted_along
 from netinv_core.write.dry_run import dry_run
 from netinv_web import notices
 from netinv_web.bulk import bulk_run
@@ -151,7 +152,8 @@ def delete_selection(request: Request, endpoint: Endpoint, selection: Selection,
         return nothing(request, endpoint, selection, "delete")
     bodies = [{"id": str(key)} for key in selection.keys]
     if step_of(members) == APPLY and not selection.changed:
-        if (path := bulk_run.start(uow, endpoint, bulk_run.DELETE, bodies)) is not None:
+        along = count_deleted_along(uow, endpoint, selection.keys).total()
+        if (path := bulk_run.start(uow, endpoint, bulk_run.DELETE, bodies, along)) is not None:
             return see_other(path)
         try:
             with uow.savepoint():

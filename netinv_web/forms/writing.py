@@ -20,7 +20,9 @@ from netinv_core.models.base import Tree
 from netinv_core.models.columns import CASCADE
 from netinv_core.read.names import represented_name
 from netinv_core.write import read_back, save, trees
+from netinv_core.write.created_along import count_created_along
 from netinv_web import notices
+from netinv_web.bulk import bulk_run
 from netinv_web.extensions import extensions_of, render_safely
 from netinv_web.following import list_or_form, page_of_object, tab_of_parent
 from netinv_web.forms import form as forms
@@ -136,8 +138,15 @@ def _revealed(request: Request, endpoint: Endpoint, created: Mapping[str, Any], 
 def _create_several(
     request: Request, endpoint: Endpoint, submission: Submission, bodies: Sequence[dict[str, Any]], names: Sequence[str]
 ) -> Response:
-    """Creates the objects that patterns stand for, after a preview that the user agreed to."""
+    """Creates the objects that patterns stand for, after a preview that the user agreed to. The worker does it where
+    they, with what is created along, are many; the preview tries the objects alone then.
+    """
+    along = count_created_along(request.uow, endpoint, bodies)
+    is_long = bulk_run.is_long(request.uow, len(bodies) + along.total())
     if submission.text(several.ANSWER) == several.ALL:
+        run = bulk_run.start(request.uow, endpoint, bulk_run.CREATE, bodies, along.total())
+        if run is not None:
+            return see_other(run)
         try:
             created = save.create(request.uow, endpoint, bodies)
         except (Invalid, Conflict) as raised:
@@ -150,9 +159,10 @@ def _create_several(
             )
             return notices.add(request, see_other(tab or list_or_form(request.uow, endpoint)), notice)
     else:
-        error = several.refusal(request.uow, endpoint, bodies)
+        error = several.refusal(request.uow.as_outline() if is_long else request.uow, endpoint, bodies)
     shown = several.preview(request.uow, endpoint, submission, bodies, names, error)
     values = {"endpoint": endpoint, "preview": shown, "list_path": page_path(endpoint), "path": request.path_qs}
+    values["along"] = [f"{count:,} {request.uow.registry[label].plural}" for label, count in along.items() if count]
     return page(request, SEVERAL, values, INVALID if shown.faulty else 200)
 
 

@@ -132,6 +132,7 @@ OPEN_MODULES = {
         "write.created_along",
         "write.cycles",
         "write.delete",
+        "write.deleted_along",
         "write.differing",
         "write.draft",
         "write.dry_run",
