@@ -233,7 +233,6 @@ ip_addresses = Resource(
         unrelated=["nat_inside"],
         leading=["assigned"],
         found_with="assigned_object.name_in_context",
-        leading=["assigned"],
         hidden=["assigned_object"],  # the panel says it
         fieldsets=[
             ("IP address", ["address", "vrf", "status", "role", "dns_name", "description"]),
