@@ -52,7 +52,7 @@ run: $(SERVED) $(SITE)  ## migrate a SQLite file, create the first user, run ser
 	@$(BIN)/netinv user create admin --email admin@example.com --superuser --with-token --unless-any
 	@echo "pages     http://127.0.0.1:$(PORT)/   (sign in as admin; the password was printed once, \`$(BIN)/netinv user password admin\` sets another)"
 	@echo "API       http://127.0.0.1:$(PORT)/api/ and http://127.0.0.1:$(PORT)/api/docs/ (Ctrl-C stops)"
-	@$(BIN)/pserve development.ini port=$(PORT)
+	@$(BIN)/netinv serve development.ini port=$(PORT)
 
 # The example plugin is installed beside the service, for the tests only.
 $(PLUGINS): $(INSTALLED) $(shell find plugins/example -type f)

@@ -6,13 +6,12 @@ import contextlib
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from huey import Huey
-from pyramid.paster import setup_logging
 from sqlalchemy.engine import Engine
 
 from netinv_core import allocator, reloading, start_check, worker_tasks
@@ -21,7 +20,7 @@ from netinv_core.auth.account import Identity
 from netinv_core.content_types import load
 from netinv_core.db import table_check
 from netinv_core.db.engine import session_factory
-from netinv_core.ini_files import app_settings, loader_uri
+from netinv_core.ini_files import app_settings, set_up_logging
 from netinv_core.main import engine_for, read_settings, registry_for
 from netinv_core.packages import PackageError, Packages, apps_of, discover, quarantine
 from netinv_core.settings import before_packages
@@ -51,7 +50,7 @@ class Environment:
     @functools.cached_property
     def _configuration(self) -> tuple[dict[str, Any], Packages]:
         settings = self.ini_settings
-        setup_logging(loader_uri(self.ini))
+        set_up_logging(self.ini)
         early = before_packages(settings, os.environ)
         log_settings.configure(early)
         return read_settings(settings, self.discover(early.get("netinv.plugins_dir", "")), os.environ)
@@ -62,11 +61,18 @@ class Environment:
 
         :raises click.ClickException: when there is no such file, or it cannot be read
         """
+        return self.read_ini({})
+
+    def read_ini(self, options: Mapping[str, str]) -> dict[str, str]:
+        """The settings of the application in the ini file; ``options`` are values for ``%(name)s`` besides its own.
+
+        :raises click.ClickException: when there is no such file, or it cannot be read
+        """
         path = self.ini.partition("#")[0]
         if not Path(path).is_file():
             raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
         try:
-            return app_settings(self.ini)
+            return app_settings(self.ini, options)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import configparser
+import contextlib
 import importlib.metadata
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from pyramid.paster import get_appsettings, get_config_loader
 
+UNREADABLE = (configparser.Error, LookupError, ValueError, OSError, ImportError)
 INI_LOADER = "plaster-pastedeploy+file+ini:"  # Pyramid's loader of ini files
 
 
@@ -25,11 +28,33 @@ def app_settings(ini: str, options: Mapping[str, str] | None = None) -> dict[str
 
     :raises ValueError: with the fault, when it cannot be read
     """
-    try:
+    with _readable(ini):
         settings: dict[str, str] = get_appsettings(loader_uri(ini), options=dict(options or {}))
-    except (configparser.Error, LookupError, ValueError, OSError, ImportError) as error:
-        raise ValueError(f"the ini file {ini.partition('#')[0]} cannot be read: {_fault(error)}") from None
     return settings
+
+
+def set_up_logging(ini: str, options: Mapping[str, str] | None = None) -> None:
+    """Sets up the loggers of an ini file.
+
+    :raises ValueError: with the fault, when it cannot be read
+    """
+    with _readable(ini, "its loggers are wrong: ", (Exception,)):  # handlers and formatters are any classes
+        get_config_loader(loader_uri(ini)).setup_logging(dict(options or {}))
+
+
+def server(ini: str, options: Mapping[str, str] | None = None) -> Callable[[Any], Any]:
+    """The function that serves an application, of ``[server:main]`` in an ini file.
+
+    :raises ValueError: with the fault, when the section cannot be read
+    """
+    with _readable(ini, "[server:main] is wrong: "):
+        found: Callable[[Any], Any] = get_config_loader(loader_uri(ini)).get_wsgi_server(None, dict(options or {}))
+    return found
+
+
+def application(ini: str, options: Mapping[str, str] | None = None) -> Any:
+    """The WSGI application of an ini file whose settings can be read (:func:`app_settings`)."""
+    return get_config_loader(loader_uri(ini)).get_wsgi_app(None, dict(options or {}))
 
 
 def logger_levels(ini: str) -> dict[str, int]:
@@ -39,7 +64,7 @@ def logger_levels(ini: str) -> dict[str, int]:
     """
     known = logging.getLevelNamesMapping()
     levels = {}
-    try:
+    with _readable(ini):
         loader = get_config_loader(loader_uri(ini))
         for key in loader.get_settings("loggers").get("keys", "").split(","):
             section = loader.get_settings(f"logger_{key.strip()}")
@@ -47,9 +72,19 @@ def logger_levels(ini: str) -> dict[str, int]:
                 if text not in known:
                     raise ValueError(f"level in [logger_{key.strip()}] is none of {', '.join(known)}")
                 levels["" if key.strip() == "root" else section["qualname"]] = known[text]
-    except (configparser.Error, LookupError, ValueError, OSError, ImportError) as error:
-        raise ValueError(f"the ini file {ini.partition('#')[0]} cannot be read: {_fault(error)}") from None
     return levels
+
+
+@contextlib.contextmanager
+def _readable(ini: str, place: str = "", kinds: tuple[type[Exception], ...] = UNREADABLE) -> Iterator[None]:
+    """Context manager whose errors, of some ``kinds``, name an ini file and its fault, after the ``place`` of it.
+
+    :raises ValueError: for such an error
+    """
+    try:
+        yield
+    except kinds as error:
+        raise ValueError(f"the ini file {ini.partition('#')[0]} cannot be read: {place}{_fault(error)}") from None
 
 
 def _fault(error: Exception) -> str:
@@ -73,5 +108,7 @@ def _fault(error: Exception) -> str:
             return f"line {line} is no UTF-8; save the file with this encoding"
         case importlib.metadata.PackageNotFoundError():
             return f"`use` names {error.name}, which is not installed; expected: egg:netinv-core"
+        case KeyError():
+            return f"{error} is missing"
         case _:
             return " ".join(str(error).split())

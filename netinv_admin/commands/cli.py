@@ -18,6 +18,7 @@ from netinv_admin.commands import (
     plugins,
     rules,
     secret,
+    serve,
     upgrade,
     upkeep,
 )
@@ -69,12 +70,12 @@ class Commands(Extensible):
 def cli(context: click.Context, config: str, traceback: bool) -> None:
     """Administer a netinv service: its database, accounts, worker and data.
 
-    The service itself is started with `pserve INI`. A first start:
+    A first start:
 
     \b
       netinv -c production.ini migrate
       netinv -c production.ini user create admin --superuser
-      pserve production.ini
+      netinv serve production.ini
     """
     context.obj = Environment(config, functools.partial(packages, context))
 
@@ -82,6 +83,7 @@ def cli(context: click.Context, config: str, traceback: bool) -> None:
 for command in (
     database_commands.migrate,
     upgrade.upgrade,
+    serve.serve,
     database_commands.worker,
     database_commands.revision,
     check.check,

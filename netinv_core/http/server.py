@@ -99,7 +99,7 @@ def server_of(global_config: Mapping[str, str], **settings: Any) -> Callable[[An
                 tried.bind(address)
     except (OSError, ValueError) as error:
         address = settings.get("unix_socket") or settings.get("listen", "the address")
-        remedy = "`pserve … port=N` takes another port" if isinstance(error, OSError) else "Correct [server:main]"
+        remedy = "`port=N` on the command line takes another" if isinstance(error, OSError) else "Correct [server:main]"
         raise SystemExit(f"cannot serve at {address}: {str(error).rstrip('.')}. {remedy}") from None
     return functools.partial(serve, settings, **limits)
 

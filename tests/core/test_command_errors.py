@@ -31,6 +31,7 @@ from tests.support.contract import every
 pytestmark = pytest.mark.any_database
 SECRET, OTHER_SECRET = "a random text of more than 32 characters", "another text of more than 32 characters"
 WITHOUT_INI = {"webhook-listener", "deploy", "mcp", "new"}
+SERVER = "[server:main]\nuse = egg:netinv-core\nlisten = 127.0.0.1:0\n"
 LOGGING = "[loggers]\nkeys = root\n[handlers]\nkeys =\n[formatters]\nkeys =\n[logger_root]\nhandlers =\n"
 
 
@@ -128,7 +129,7 @@ def run(tmp_path: Path, document: Path, registries: None) -> Callable[..., Resul
         given.setdefault("queue_url", f"sqlite:///{tmp_path}/queue.sqlite")
         given.setdefault("media_root", str(tmp_path / "media"))
         lines = "".join(f"netinv.{name} = {value}\n" for name, value in given.items())
-        text = f"[app:main]\nuse = egg:netinv-core\n{lines}{LOGGING}" if ini is None else ini
+        text = f"[app:main]\nuse = egg:netinv-core\n{lines}{SERVER}{LOGGING}" if ini is None else ini
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         return CliRunner().invoke(
             command_line.cli, ["-c", str(file), *arguments(words, document), *more], input="word\nword\n"
@@ -156,7 +157,8 @@ def closed_port() -> Iterator[int]:
 
 WITHOUT_DATABASE = {("rules",), ("openapi",), ("restore",)}  # `restore` reads its file first
 NEED_NO_MIGRATIONS = {("migrate",), ("upgrade",), *WITHOUT_DATABASE}
-ONE = ("user", "list")
+ONE, SERVE = ("user", "list"), ("serve",)
+APPLICATION = "[app:main]\nuse = egg:netinv-core\n"
 INI = {"no sections": "netinv.secret = x\n", "no application": "[other]\nx = 1\n", "binary": bytes(range(256))}
 
 
@@ -168,7 +170,7 @@ def each(first: int) -> pytest.MarkDecorator:
 @pytest.mark.night
 @pytest.mark.parametrize("kind", INI)
 def test_a_broken_ini_file(run: Callable[..., Result], kind: str) -> None:
-    for words in COMMANDS if kind == "binary" else [ONE]:
+    for words in COMMANDS if kind == "binary" else [ONE, SERVE]:
         result = run(words, INI[kind])
         assert_readable(result)
         assert "x.ini cannot be read" in result.output
@@ -185,9 +187,10 @@ def test_a_broken_ini_file(run: Callable[..., Result], kind: str) -> None:
     ],
 )
 def test_a_mistake_in_an_ini_file_is_told_without_its_value(run: Callable[..., Result], lines: str, told: str) -> None:
-    result = run(ONE, f"[app:main]\nuse = egg:netinv-core\n{lines}\n{LOGGING}")
-    assert_readable(result)
-    assert told in result.output and "hush" not in result.output
+    for words in (ONE, SERVE):
+        result = run(words, f"{APPLICATION}{lines}\n{SERVER}{LOGGING}")
+        assert_readable(result)
+        assert told in result.output and "hush" not in result.output
 
 
 FOLDER, NO_FOLDER = "sqlite:///{tmp}", "sqlite:///{tmp}/none/x.sqlite"
@@ -196,6 +199,37 @@ TOLD = {  # what is wrong, and the remedy, by what stands in the ini file, or fo
         ONE,
         {"ini": "[app:main]\nuse = egg:netinv-cor\n"},
         "`use` names netinv-cor, which is not installed; expected: egg:netinv-core",
+    ),
+    "a distribution that is not installed, served": (
+        SERVE,
+        {"ini": "[app:main]\nuse = egg:netinv-cor\n"},
+        "`use` names netinv-cor, which is not installed; expected: egg:netinv-core",
+    ),
+    "a server that is not installed": (
+        SERVE,
+        {"ini": f"{APPLICATION}[server:main]\nuse = egg:netinv-cor\n{LOGGING}"},
+        "[server:main] is wrong: `use` names netinv-cor, which is not installed; expected: egg:netinv-core",
+    ),
+    "no server": (SERVE, {"ini": f"{APPLICATION}{LOGGING}"}, "[server:main] is wrong: No section 'main'"),
+    "a port that is none": (
+        SERVE,
+        {"ini": f"{APPLICATION}{SERVER.replace(':0', ':x')}{LOGGING}"},
+        "expected: HOST:PORT, such as 127.0.0.1:8080. Correct [server:main]",
+    ),
+    "loggers without handlers": (
+        SERVE,
+        {"ini": f"{APPLICATION}{SERVER}[loggers]\nkeys = root\n"},
+        "its loggers are wrong: 'formatters' is missing",
+    ),
+    "loggers without handlers, of a command": (
+        ONE,
+        {"ini": f"{APPLICATION}{SERVER}[loggers]\nkeys = root\n"},
+        "its loggers are wrong: 'formatters' is missing",
+    ),
+    "another encoding, served": (
+        SERVE,
+        {"ini": b"[app:main]\nuse = egg:netinv-core\n# \xe9t\xe9\n"},
+        "line 3 is no UTF-8; save",
     ),
     "another encoding": (ONE, {"ini": b"[app:main]\nuse = egg:netinv-core\n# \xe9t\xe9\n"}, "line 3 is no UTF-8; save"),
     "a folder as database": (ONE, {"database_url": FOLDER}, "is a folder: have netinv.database_url name a file in it"),
@@ -207,6 +241,22 @@ TOLD = {  # what is wrong, and the remedy, by what stands in the ini file, or fo
         "interrupted while the package stopping of stopping.py was imported (stopping.py, line 1); without a Ctrl-C",
     ),
 }
+
+
+def test_the_server_says_which_port_is_taken_and_how_to_take_another(tmp_path: Path) -> None:
+    """Its arguments are a file and values, in any order."""
+    file = tmp_path / "x.ini"
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        file.write_text(f"{APPLICATION}{SERVER.replace(':0', ':%(port)s')}{LOGGING}")
+        for given in ([str(file), f"port={port}"], [f"port={port}", str(file)]):
+            result = CliRunner().invoke(command_line.cli, ["serve", *given])
+            assert_readable(result)
+            told = f"Error: cannot serve at 127.0.0.1:{port}: "
+            assert result.output.startswith(told) and "`port=N` on the command line takes another" in result.output
+        result = CliRunner().invoke(command_line.cli, ["serve", str(file), "other.ini"])
+        assert result.exit_code == 2 and "'other.ini' is a second ini file" in result.output
 
 
 @pytest.mark.parametrize("kind", TOLD)
@@ -266,7 +316,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.night
 def test_a_wrong_value(run: Callable[..., Result], name: str) -> None:
-    for words in (ONE, ("check",), ("worker",)):
+    for words in (ONE, ("check",), ("worker",), SERVE):
         value, reason = WRONG[name]
         result = run(words, **{name: value})
         assert_readable(result)

@@ -169,7 +169,14 @@ def test_levels_that_are_none_are_refused(text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.night
-def test_a_service_listens_and_logs_as_the_environment_says(tmp_path: Path, database_template: str) -> None:
+@pytest.mark.parametrize(
+    "program",
+    [["-m", "pyramid.scripts.pserve"], ["-c", "from netinv_admin.commands.cli import cli; cli()", "serve"]],
+    ids=["pserve", "netinv serve"],
+)
+def test_a_service_listens_and_logs_as_the_environment_says(
+    tmp_path: Path, database_template: str, program: list[str]
+) -> None:
     port, ini, log = free_port(), tmp_path / "netinv.ini", tmp_path / "log"
     given: dict[str, Any] = {
         "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *sys.path]),
@@ -180,9 +187,10 @@ def test_a_service_listens_and_logs_as_the_environment_says(tmp_path: Path, data
     }
     with migrated_database(tmp_path, database_template) as engine:
         ini.write_text(INI.format(folder=tmp_path, database=engine.url))
-        command = [sys.executable, "-m", "pyramid.scripts.pserve", ini]
+        command = [sys.executable, *program, ini]
         with running(command, log, listens(port), given):
             assert requests.get(f"http://127.0.0.1:{port}/api/", timeout=60).status_code == 403
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
     loggers = {line["logger"] for line in lines}
     assert {"netinv.access", "netinv_core.http.server"} <= loggers
+    assert not [line for line in lines if line.get("task") == "command"]
