@@ -37,6 +37,7 @@ from netinv_core import packages
 from netinv_core.auth import identity
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.db.engine import engine_from
+from netinv_core.driver.sessions import commit
 from netinv_core.main import registry_for
 from netinv_core.telemetry import metrics
 from netinv_core.uow import UnitOfWork
@@ -153,7 +154,7 @@ def fill(service: Service) -> None:
         uow.identity = identity.by_username(uow, service.admin.username)
         with mock.patch.object(uuid, "uuid4", lambda: uuid.UUID(int=numbers.getrandbits(128), version=4)):
             load_inventory(uow, lambda line: None, devices=DEVICES)
-        session.commit()
+        commit(session)
 
 
 def requests_of(service: Service, receiver_url: str) -> Mapping[str, Request]:

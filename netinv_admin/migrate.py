@@ -29,6 +29,7 @@ from netinv_core.content_types import load
 from netinv_core.db import availability, revisions, text_indexes
 from netinv_core.db.engine import WRITING, session_factory
 from netinv_core.driver import driver_of
+from netinv_core.driver.sessions import commit
 from netinv_core.migrations import journal as journals
 from netinv_core.models.base import Base
 from netinv_core.uow import UnitOfWork
@@ -303,7 +304,7 @@ def seed(engine: Engine, registry: Registry, failures: Failures | None = None) -
                 if trees.is_tree(endpoint):
                     trees.rebuild(uow, endpoint)
                 slugs.mend(uow, endpoint)
-        session.commit()
+        commit(session)
 
 
 def differences(engine: Engine, app: App) -> list[Any]:

@@ -20,6 +20,7 @@ from netinv_core.auth.account import Identity
 from netinv_core.content_types import load
 from netinv_core.db import table_check
 from netinv_core.db.engine import session_factory
+from netinv_core.driver.sessions import commit
 from netinv_core.ini_files import app_settings, set_up_logging
 from netinv_core.main import engine_for, read_settings, registry_for
 from netinv_core.packages import PackageError, Packages, apps_of, discover, quarantine
@@ -140,7 +141,7 @@ class Environment:
                 except LookupError as error:
                     raise click.ClickException(str(error)) from None
             yield uow
-            session.commit()
+            commit(session)
 
     def worker_queue(self) -> Huey:
         """Returns the queue, with its tasks registered.

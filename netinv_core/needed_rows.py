@@ -20,6 +20,7 @@ from netinv_core.changelog.sequence import state_of_changes
 from netinv_core.content_types import ContentTypeRow, labels_in_order
 from netinv_core.db.engine import session_factory
 from netinv_core.db.locks import STRIPES, LockStripe
+from netinv_core.driver.sessions import commit, rollback
 from netinv_core.models.base import table_of
 from netinv_core.uow import UnitOfWork as SessionUnitOfWork
 from netinv_core.upkeep import ROW, Upkeep
@@ -100,7 +101,7 @@ def restore(engine: Engine, registry: Registry) -> None:
         uow = SessionUnitOfWork(registry, session, ANONYMOUS, writing=True)
         try:
             insert(uow)
-            session.commit()
+            commit(session)
         except sa.exc.IntegrityError:  # another process has inserted them
-            session.rollback()
+            rollback(session)
             content_types.load(uow)

@@ -180,7 +180,7 @@ class UnitOfWork:
         try:
             return load(reader)
         finally:
-            self._primary.close()  # returns the connection to the pool
+            Session.close(self._primary)  # returns the connection to the pool
 
     # -- change records
 
@@ -312,12 +312,12 @@ class UnitOfWork:
     def read_from(self, session: Session, connection: sa.Connection) -> None:
         """Runs further statements on a read replica: on a session and its connection."""
         self._primary, self.session, self._connection = self.session, session, connection
-        self._primary.close()  # returns the connection to the pool
+        Session.close(self._primary)  # returns the connection to the pool
 
     def read_from_primary(self) -> None:
         """Runs further statements on the primary again, for what follows the writes of others at once."""
         if self._primary is not None:
-            self.session.close()
+            Session.close(self.session)
             self.session, self._primary, self._connection = self._primary, None, None
 
     def write_in_savepoints(self) -> None:
@@ -334,9 +334,9 @@ class UnitOfWork:
         if self.read_connection is not None:
             self.read_connection.close()
         if self.read_connection is None or self.session.in_transaction():
-            self.session.close()
+            Session.close(self.session)
         if self._primary is not None:
-            self._primary.close()
+            Session.close(self._primary)
 
     def interrupt(self) -> None:
         """Has the database end the statement that another thread runs on this unit of work, where it can."""
@@ -357,7 +357,7 @@ class UnitOfWork:
 
         The next statement takes a connection again.
         """
-        self.session.close()
+        Session.close(self.session)
         self._connection = None
         if self.read_connection is not None:
             self.read_connection.close()

@@ -16,6 +16,7 @@ from rich.table import Column, Table
 
 from netinv_admin.commands.plugin_group import Extensible
 from netinv_core.command_output import table_width
+from netinv_core.driver.sessions import commit, rollback
 from netinv_core.environment import Environment
 from netinv_core.importing.dump import Declaration, Dump, Key
 from netinv_import.netbox import declarations, import_dump
@@ -163,7 +164,7 @@ def nautobot(environment: Environment, /, source: str, rules: Sequence[str], **o
 def _commit(uow: UnitOfWork, dry_run: bool) -> None:
     """Commits a batch and returns the connection."""
     if not dry_run:
-        uow.session.commit()
+        commit(uow.session)
         uow.release()
 
 
@@ -187,7 +188,7 @@ def carry_out(
         with environment.unit_of_work(user) as uow, _progress(report):
             load(uow, report=report)
             if dry_run:
-                uow.session.rollback()
+                rollback(uow.session)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     if as_json:

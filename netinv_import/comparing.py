@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from netinv_core.command_output import table_width
+from netinv_core.driver.sessions import rollback
 from netinv_core.environment import Environment
 from netinv_import.commands import rule_option
 from netinv_import.comparison import Comparison, MemberDifference, compare
@@ -51,7 +52,7 @@ def compare_services(
     try:
         with environment.unit_of_work() as uow, progress.status("reading") as status:
             result = _compared(environment.registry, uow, source, token, origin, rules, status.update)
-            uow.session.rollback()
+            rollback(uow.session)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     if as_json:

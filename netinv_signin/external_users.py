@@ -21,6 +21,7 @@ from netinv_core.auth.models import ExternalIdentity, Group, User, user_groups
 from netinv_core.auth.providers import ExternalUser
 from netinv_core.db.availability import is_busy
 from netinv_core.db.engine import lock_rows, session_factory
+from netinv_core.driver.sessions import commit
 from netinv_core.errors import Denied, Invalid
 from netinv_core.fields import Value, schema
 from netinv_core.models.base import now, table_of
@@ -51,7 +52,7 @@ def user_id_of(engine: Engine, registry: Registry, user: ExternalUser) -> uuid.U
                 uow = UnitOfWork(registry, session, Identity(superuser=True), writing=True)
                 user_id = _account(uow, user)
                 _update(uow, user_id, user)
-                session.commit()
+                commit(session)
                 return user_id
         except Denied as error:
             audit("sign_in.refused", provider=user.provider, user=user.username, reason=error.body["detail"])

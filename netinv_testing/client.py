@@ -26,6 +26,7 @@ from netinv_core import crypto
 from netinv_core.auth.account import Identity
 from netinv_core.auth.models import Token, User
 from netinv_core.auth.token_use import TokenUse
+from netinv_core.driver.sessions import commit
 from netinv_core.http.actions import actions_of
 from netinv_core.http.versions import NEWEST
 from netinv_core.main import make_app, read_settings
@@ -203,7 +204,7 @@ class Service:
         """A unit of work beside the API, committed at its end."""
         with self.app.registry.netinv_sessions() as session:
             yield UnitOfWork(self.registry, session, Identity(superuser=True), writing=True)
-            session.commit()
+            commit(session)
 
     def rows(self, statement: Any) -> list[Any]:
         """The rows of a SELECT."""

@@ -508,7 +508,7 @@ PUBLIC_CLASSES = {  # of which undocumented attributes are taken
     ("psycopg", "Connection"),
 }
 FOREIGN = {
-    "netinv_core/driver/data_manager.py": {"_retryable_errors"},  # zope.sqlalchemy
+    "netinv_core/driver/data_manager.py": {"_SESSION_STATE", "_retryable_errors"},  # zope.sqlalchemy
     "netinv_outgoing/guarded_http.py": {"_dns_host"},  # urllib3
     "netinv_core/package_views.py": {"_conflicts"},  # Pyramid
     "netinv_extras/jobs/child.py": {"_exit"},  # os

@@ -18,6 +18,7 @@ from netinv_core.db.availability import is_away, is_busy
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import WRITING as WRITING
 from netinv_core.driver.general import ConnectionLimits
+from netinv_core.driver.sessions import OwnedSession
 from netinv_core.driver.url_parameters import is_pooled as is_pooled
 from netinv_core.models.types import Timestamp
 from netinv_core.wrong_results import WithoutJsonForm
@@ -81,8 +82,11 @@ def _with_driver(address: URL) -> URL:
 
 
 def session_factory(engine: Engine) -> sessionmaker[Session]:
-    """Returns a factory of sessions without autoflush, whose objects do not expire on commit."""
-    return sessionmaker(engine, autoflush=False, expire_on_commit=False)
+    """Returns a factory of sessions without autoflush, whose objects do not expire on commit.
+
+    They are ended by the functions of :mod:`netinv_core.driver.sessions`.
+    """
+    return sessionmaker(engine, class_=OwnedSession, autoflush=False, expire_on_commit=False)
 
 
 def options_for(dialect: str, *, writing: bool) -> dict[str, Any]:

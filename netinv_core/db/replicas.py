@@ -27,6 +27,7 @@ from sqlalchemy.orm import Session
 
 from netinv_core.db import availability, read_positions
 from netinv_core.db.engine import engine_from, options_for, session_factory
+from netinv_core.driver.sessions import close
 from netinv_core.telemetry import metrics
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Replica:
             log.warning("the replica %s has no free connection", self.name)
         except sa.exc.SQLAlchemyError as error:
             self.lost(error)
-        session.close()
+        close(session)
         return None
 
 

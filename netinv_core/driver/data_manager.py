@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.orm import Session, sessionmaker
 
+from netinv_core.driver.sessions import OwnedSession, close
 from netinv_core.imports import without
 
 with without("pymysql"):
@@ -30,17 +31,18 @@ _TRANSACTION_EVENTS = (
 DEADLOCK = 1213  # MySQL's ER_LOCK_DEADLOCK
 
 
-class JoinedSession(Session):
+class JoinedSession(OwnedSession):
     """A session that commits and aborts with the transaction of a request. Only these listen to events of sessions."""
 
-    def rollback(self) -> None:
-        """Refuses: what was written before would be lost, and the rest committed.
+    def close(self) -> None:
+        """Closes the session, as the transaction that is over does.
 
-        :raises RuntimeError: always
+        :raises RuntimeError: while the transaction goes on
         """
-        raise RuntimeError(
-            "the session of a request is not rolled back by hand: raise an error, or use uow.savepoint()"
-        )
+        if self in datamanager._SESSION_STATE:
+            super().close()
+        else:
+            close(self)
 
 
 def joined_session(factory: sessionmaker[Session], manager: Any) -> Session:

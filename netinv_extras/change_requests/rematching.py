@@ -16,6 +16,7 @@ from sqlalchemy.engine import Engine
 from netinv_core import content_types
 from netinv_core.auth.account import Identity
 from netinv_core.db.engine import options_for, session_factory
+from netinv_core.driver.sessions import commit
 from netinv_core.http.versions import NEWEST
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
@@ -53,4 +54,4 @@ def _match(engine: Engine, registry: Registry, key: uuid.UUID) -> None:
         row = listing.lock(uow, request_table, [key]).get(key)
         if row is not None and row["state"] in IN_REVIEW:
             review.settle(uow, row, lifecycle.required_rules(uow, key, proposals.load(uow, key)))
-        session.commit()
+        commit(session)

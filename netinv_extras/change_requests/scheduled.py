@@ -18,6 +18,7 @@ from netinv_core import content_types
 from netinv_core.auth import identity
 from netinv_core.auth.account import Identity
 from netinv_core.db.engine import options_for, session_factory
+from netinv_core.driver.sessions import commit
 from netinv_core.errors import Conflict, Denied, NotFound, RequestError, error_text
 from netinv_core.http.versions import NEWEST
 from netinv_core.models.base import now
@@ -62,7 +63,7 @@ def _merge(engine: Engine, registry: Registry, key: uuid.UUID) -> None:
                 uow = UnitOfWork(registry, session, Identity(superuser=True), base, NEWEST, writing=True)
                 content_types.load(uow)
                 _try(uow, key)
-                session.commit()
+                commit(session)
                 return
         except sa.exc.OperationalError as error:
             log.warning("the merge of the change request %s was broken off: %s", key, error)

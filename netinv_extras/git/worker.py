@@ -22,6 +22,7 @@ from netinv_core import content_types, crypto
 from netinv_core.auth import identity, permissions
 from netinv_core.auth.account import Identity
 from netinv_core.db.engine import lock_rows, session_factory
+from netinv_core.driver.sessions import commit
 from netinv_core.errors import Denied
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.background import BackgroundWorker
@@ -230,7 +231,7 @@ def _import_tree(engine: Engine, registry: Registry, claimed: ClaimedSync, tree:
                 uow = UnitOfWork(registry, session, user, base=registry.settings.get("base_url") or "", writing=True)
                 content_types.load(uow)
                 report = _carry_out(uow, claimed, tree)
-                session.commit()
+                commit(session)
                 return report
         except sa.exc.OperationalError:
             if attempt == ATTEMPTS:

@@ -24,6 +24,7 @@ from netinv_core.auth.account import ANONYMOUS, Identity
 from netinv_core.content_types import load
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.driver import driver_of
+from netinv_core.driver.sessions import commit, rollback
 from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http.versions import NEWEST
 from netinv_core.models.base import now, table_of
@@ -269,7 +270,7 @@ class JobRun:
                 self._log(FAILURE, _exception_text(error))
 
     def _roll_back(self, uow: JobUnitOfWork) -> None:
-        uow.session.rollback()
+        rollback(uow.session)
         uow.release()
         if self._alone and uow.writing:
             self._link.send({"is": "released"})
@@ -343,7 +344,7 @@ class JobRun:
             raise _JobLeaseLost
         if rest := self._entries[stored:]:
             uow.execute(sa.insert(_entry), [dataclasses.asdict(entry) | {"job_result_id": self._key} for entry in rest])
-        uow.session.commit()
+        commit(uow.session)
         self._link.send({"is": "ended"})
 
     # -- the worker

@@ -17,6 +17,7 @@ from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import CREATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import session_factory
+from netinv_core.driver.sessions import commit
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary, table_of
 from netinv_core.models.columns import (
@@ -323,5 +324,5 @@ def refresh_if_changed(engine: Engine, registry: Registry) -> None:
         uow = UnitOfWork(registry, session, Identity(superuser=True), writing=True)
         content_types.load(uow)
         refresh(uow)
-        session.commit()
+        commit(session)
     refreshed.signature = signature

@@ -11,6 +11,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.auth.account import Identity
 from netinv_core.db.engine import session_factory
+from netinv_core.driver.sessions import commit
 from netinv_core.errors import RequestError
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
@@ -33,7 +34,7 @@ def pause_gone(engine: Engine, registry: Registry, times: Mapping[Any, datetime.
             uow = UnitOfWork(registry, session, Identity(superuser=True), writing=True)
             try:
                 save.update(uow, registry[LABEL], [body], partial=True, single=True)
-                session.commit()
+                commit(session)
             except RequestError as error:
                 log.warning("webhook %s cannot be paused, though its receiver answered 410 Gone: %s", key, error)
             else:

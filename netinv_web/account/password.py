@@ -11,6 +11,7 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.driver.sessions import commit
 from netinv_core.errors import Denied, Invalid, TooManyRequests, error_text
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
@@ -85,5 +86,5 @@ def _change(request: Request, password: str) -> str:
         save.update(uow, registry["users.user"], [body], partial=True, single=True)
         in_session = sessions.current(request) is not None
         key = sessions.begin(request, identity.user_id, uow) if in_session else ""
-        session.commit()
+        commit(session)
     return key

@@ -11,6 +11,7 @@ from pyramid.response import Response
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.auth.audit import audit
 from netinv_core.auth.providers import ExternalUser, IdentityProvider, providers_of
+from netinv_core.driver.sessions import commit
 from netinv_core.uow import UnitOfWork
 from netinv_signin import external_users
 from netinv_web.auth import sessions
@@ -32,7 +33,7 @@ def sign_in(request: Request, user: ExternalUser, following: str, data: Mapping[
     with request.registry.netinv_sessions() as session:
         uow = UnitOfWork(registry, session, ANONYMOUS, writing=True)
         key = sessions.begin(request, user_id, uow, provider=user.provider, data={"subject": user.subject, **data})
-        session.commit()
+        commit(session)
     audit("session.started", user=user.username, provider=user.provider)
     response = see_other(local_path(following))
     sessions.set_cookie(request, response, key)

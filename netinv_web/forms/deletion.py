@@ -15,6 +15,7 @@ from netinv_core import uow as units
 from netinv_core.changelog.models import CREATE as CREATED
 from netinv_core.changelog.models import DELETE as DELETED
 from netinv_core.changelog.models import UPDATE as UPDATED
+from netinv_core.driver.sessions import rollback
 from netinv_core.errors import Conflict, Invalid, error_text
 from netinv_core.http.views import key_of
 from netinv_core.labels import plural_of, title_of
@@ -103,7 +104,7 @@ def trial(request: Request) -> Iterator[UnitOfWork]:
         return
     with request.registry.netinv_sessions() as session:
         yield units.UnitOfWork(uow.registry, session, uow.identity, uow.base, writing=True)
-        session.rollback()
+        rollback(session)
 
 
 def consequences_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> DeletionConsequences:

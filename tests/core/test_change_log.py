@@ -10,6 +10,7 @@ import pytest
 
 from netinv_core.auth.account import Identity
 from netinv_core.changelog.change_set import new_record_ids
+from netinv_core.driver.sessions import commit, rollback
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_testing import Api, Service
@@ -88,7 +89,7 @@ def test_the_commit_writes_the_records(service: Any, api: Api, unique: Any) -> N
         uow = _make_tenant(service, session, name)
         with session.begin_nested():
             save.create(uow, service.registry["tenancy.tenant"], [{"name": f"{name} 2"}])
-        session.commit()
+        commit(session)
     for display in (name, f"{name} 2"):
         (tenant,) = api.get("/api/tenancy/tenants/", {"name": display})["results"]
         (change,) = api.get(CHANGES, {"changed_object_id": tenant["id"]})["results"]
@@ -101,7 +102,7 @@ def test_nothing_is_recorded_of_what_was_rolled_back(service: Any, api: Api, uni
     with service.app.registry.netinv_sessions() as session:
         for number in range(2):
             request_ids.append(_make_tenant(service, session, f"{name} {number}").request_id)
-            session.commit() if number else session.rollback()
+            commit(session) if number else rollback(session)
     counts = [api.get(CHANGES, {"request_id": str(request_id)})["count"] for request_id in request_ids]
     assert counts == [0, 1]
 
@@ -114,7 +115,7 @@ def test_a_commit_that_would_lose_records_fails(service: Any, api: Api, unique: 
         with uow.collecting():
             save.create(uow, service.registry["tenancy.tenant"], [{"name": name}])
             with pytest.raises(RuntimeError, match="unrecorded"):
-                session.commit()
+                commit(session)
     assert api.get("/api/tenancy/tenants/", {"name": name})["count"] == 0
 
 

@@ -48,6 +48,14 @@ def meet(place, result=None, wrong=None):
     return wrong if f"{place} result" == FAULT else result
 
 
+def end_by_hand(uow):
+    """Ends the session as the fault says: what the request has written would be lost, or stay though it fails."""
+    method, _, rest = FAULT.partition(" ")
+    if rest == "by hand":
+        getattr(uow.session, method)()
+    return {}
+
+
 FUNCTIONS = {}
 
 
@@ -72,6 +80,7 @@ def netinv_fields(registry, endpoint):
         computed("faulty_name", named("computed field", "x", Strange()), "name"),
         computed("faulty_number", number, "name"),
         computed("faulty_sum", sum, "description"),
+        batch_loaded("faulty_end", lambda uow, keys: end_by_hand(uow), openapi={"type": "string"}, nullable=True),
         batch_loaded("faulty_load", named("loaded field", {}, 7), openapi={"type": "string"}, nullable=True),
     )
 
@@ -122,8 +131,7 @@ def netinv_change_inserts(uow, changes):
 @hookimpl
 def netinv_changes_recorded(uow, changes):
     meet("recorded changes")
-    if FAULT == "rollback by hand":
-        uow.session.rollback()
+    end_by_hand(uow)
 
 
 @hookimpl
@@ -252,7 +260,8 @@ FAULTS |= {
     if not place.strip().endswith(("result", PARAMETERS)) and place != "dynamic filter"
 }
 FAULTS["header result"] = Met("GET", SUMS)
-FAULTS["rollback by hand"] = CREATION
+ENDED = ("rollback", "commit", "close", "reset", "invalidate")
+FAULTS |= {f"{method} by hand": CREATION for method in ENDED} | {f"{method} by hand ": READ for method in ENDED}
 FAULTS["built-in function"] = Met("PATCH", f"{TENANTS}{{id}}/", {"description": "new"})
 FAILED = "The package faulty failed, so that this request could not be answered"
 

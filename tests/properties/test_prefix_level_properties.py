@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from netinv_core.auth import identity
 from netinv_core.driver import driver_of
+from netinv_core.driver.sessions import rollback
 from netinv_core.uow import UnitOfWork
 from netinv_extras.statuses import Status
 from netinv_ipam import levels
@@ -156,7 +157,7 @@ def stored(service: Service, items: Sequence[Item]) -> Iterator[UnitOfWork]:
         if items:
             session.execute(sa.insert(TABLE), [row_of(item, status) for item in items])
         yield uow
-        session.rollback()
+        rollback(session)
 
 
 def set_ways(service: Service, monkeypatch: pytest.MonkeyPatch, in_database: bool) -> None:

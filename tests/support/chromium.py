@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from netinv_core.auth import identity
+from netinv_core.driver.sessions import commit
 from netinv_core.uow import UnitOfWork
 from netinv_testing import Service
 from netinv_testing.client import PASSWORD
@@ -64,7 +65,7 @@ def demo_service(tmp_path_factory: pytest.TempPathFactory, database_template: st
             uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
             uow.identity = identity.by_username(uow, service.admin.username)
             load_inventory(uow, lambda line: None, devices=DEVICES)
-            session.commit()
+            commit(session)
         yield service
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from netinv_core.auth import identity
 from netinv_core.db.engine import session_factory
+from netinv_core.driver.sessions import commit
 from netinv_core.uow import UnitOfWork
 from netinv_import.netbox import ImportReport, import_netbox
 from netinv_testing import Service
@@ -22,7 +23,7 @@ def load(service: Service, path: Path, username: str = "", **options: Any) -> Im
         uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
         uow.identity = identity.by_username(uow, username or service.admin.username)
         import_netbox(uow, path, report, **options)
-        session.commit()
+        commit(session)
     return report
 
 

@@ -36,6 +36,7 @@ OPEN_MODULES = {
         "driver",
         "driver.combined",
         "driver.results",
+        "driver.sessions",
         "endpoint",
         "environment",
         "errors",

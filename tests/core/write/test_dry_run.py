@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.auth.models import ConfigurationVersion
+from netinv_core.driver.sessions import commit
 from netinv_core.errors import Invalid
 from netinv_core.models.base import table_of
 from netinv_core.write import dry_run, save
@@ -256,5 +257,5 @@ def test_a_commit_within_a_dry_run_is_an_error(service: Service) -> None:
     name = service.unique()
     with pytest.raises(RuntimeError, match="committed"), service.unit_of_work() as uow, dry_run.dry_run(uow):
         save.create(uow, service.registry["tenancy.tenant"], [{"name": name}])
-        uow.session.commit()
+        commit(uow.session)
     assert service.api.get(TENANTS, {"name": name})["count"] == 0

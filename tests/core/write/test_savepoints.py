@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
+from netinv_core.driver.sessions import commit
 from netinv_core.errors import Invalid
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
@@ -32,7 +33,7 @@ def test_a_block_that_fails_after_a_write_is_rolled_back(service: Service, uniqu
         with pytest.raises(Invalid), uow.savepoint():
             _make_tenant(uow, refused)
             raise Invalid.whole("A later step of the block fails.")
-        uow.session.commit()
+        commit(uow.session)
     assert (_is_there(service, kept), _is_there(service, refused)) == (True, False)
     assert service.api.get(CHANGES, {"request_id": str(uow.request_id)})["count"] == 1
 
@@ -44,7 +45,7 @@ def test_a_statement_that_the_database_rejects_spares_what_was_written_before(se
         with pytest.raises(sa.exc.IntegrityError), uow.savepoint():
             _make_tenant(uow, unique())
             uow.execute(sa.update(table).where(table.c.name == name).values(name=None))
-        uow.session.commit()
+        commit(uow.session)
     assert _is_there(service, name)
     assert service.api.get(CHANGES, {"request_id": str(uow.request_id)})["count"] == 1
 
@@ -54,7 +55,7 @@ def test_a_block_that_succeeds_is_written_and_recorded(service: Service, unique:
     with service.unit_of_work() as uow:
         with uow.savepoint():
             _make_tenant(uow, name)
-        uow.session.commit()
+        commit(uow.session)
     assert _is_there(service, name)
     assert service.api.get(CHANGES, {"request_id": str(uow.request_id)})["count"] == 1
 
@@ -67,7 +68,7 @@ def test_functions_for_after_the_commit_are_dropped_with_their_block(service: Se
         with pytest.raises(Invalid), uow.savepoint():
             uow.after_commit(lambda: called.append("within"))
             raise Invalid.whole("refused")
-        uow.session.commit()
+        commit(uow.session)
     assert called == ["before"]
 
 

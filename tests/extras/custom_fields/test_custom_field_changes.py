@@ -8,6 +8,7 @@ import pytest
 
 from netinv_core.auth import identity
 from netinv_core.db.engine import session_factory
+from netinv_core.driver.sessions import rollback
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, save
 from netinv_testing import Api, Service
@@ -169,7 +170,7 @@ def test_without_a_request_the_statements_do_not_grow_either(
                 uow, service.registry[ROLE], [{"id": shown["id"], "description": "d"} for shown in made], partial=True
             )
             delete.delete(uow, service.registry[ROLE], [{"id": shown["id"]} for shown in made])
-            session.rollback()
+            rollback(session)
         found.append(len(these))
     assert found[0] == found[1]
 

@@ -11,6 +11,7 @@ import pytest
 
 from netinv_core.auth import identity
 from netinv_core.db.engine import session_factory
+from netinv_core.driver.sessions import rollback
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_testing import Api, Service
@@ -311,7 +312,7 @@ def test_what_the_service_writes_without_a_request_is_checked_too(service: Servi
         uow = UnitOfWork(service.registry, session, identity.Identity(superuser=True), writing=True)
         (made,) = save.create(uow, service.registry[ROLE], [{"name": unique()}])
         assert made["custom_fields"][slug] == 4
-        session.rollback()
+        rollback(session)
 
 
 # -- filters

@@ -372,6 +372,26 @@ def test_what_a_job_writes_is_validated_recorded_and_told(service: Service, ask:
                 ("info", "Database changes have been reverted due to error."),
             ],
         ),
+        *(
+            (
+                method,
+                True,
+                "errored",
+                [
+                    (
+                        "failure",
+                        "An exception occurred: `RuntimeError: the session of a unit of work is not "
+                        f"{ended} by hand: {instead}`",
+                    ),
+                    ("info", "Database changes have been reverted due to error."),
+                ],
+            )
+            for method, ended, instead in (
+                ("rollback", "rolled back", "raise an error, or use uow.savepoint()"),
+                ("commit", "committed", "what is written is committed at the end of the unit of work"),
+                ("close", "closed", "the unit of work closes it at its end"),
+            )
+        ),
         (
             "fail",
             True,

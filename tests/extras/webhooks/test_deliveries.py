@@ -17,6 +17,7 @@ from netinv_core import worker_tasks
 from netinv_core.auth import identity
 from netinv_core.changelog import recorder
 from netinv_core.db.engine import session_factory
+from netinv_core.driver.sessions import commit, rollback
 from netinv_core.environment import Environment
 from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue
@@ -232,7 +233,7 @@ def test_what_is_rolled_back_is_not_told_and_wakes_nobody(
     ):
         uow = UnitOfWork(service.registry, session, identity.Identity(superuser=True), writing=True)
         save.create(uow, service.registry["dcim.region"], [region(unique)])
-        session.rollback()
+        rollback(session)
         assert words(service) == []
     assert told(service.api, webhook) == []
 
@@ -316,7 +317,7 @@ def test_an_import_is_told_and_wakes_the_worker_once(
         uow.identity = identity.by_username(uow, service.admin.username)
         import_netbox(uow, dump, ImportReport(), origin=unique())
         assert words(service) == []
-        session.commit()
+        commit(session)
         assert words(service) == [models.DELIVER]
     assert [name for *_, name in told(service.api, webhook)] == names
     assert {item["user_name"] for item in service.api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]} == {

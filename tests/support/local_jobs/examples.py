@@ -84,6 +84,8 @@ class MakeSites(Job):
             raise JobFailed("it is not to be")
         if then == "log failure":
             self.log_failure("something is wrong")
+        if then in ("commit", "rollback", "close"):
+            getattr(self.inventory.uow.session, then)()
         if then == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         if then.startswith("/"):  # a file that says that it is here
