@@ -29,7 +29,7 @@ Advance = Callable[[int], None]
 def apply(uow: UnitOfWork, plan: TypePlan, advance: Advance = lambda done: None) -> None:
     """Carries out a plan. ``advance`` is told the number of components that are written so far.
 
-    :raises Invalid: naming the components that are refused
+    :raises Invalid: naming the components of all kinds that are refused; what is written has to be rolled back
     :raises Denied: without permission for a component
     :raises Conflict: when something protects a component that is to be removed
     """
@@ -44,9 +44,10 @@ class _Application:
         self._done = 0
         self._targets = {other for kind in KINDS for other in references_of(uow.registry, kind).values()}
         self._named: dict[ComponentKind, Named] = {}
+        self._refused: dict[ComponentKind, list[str]] = {}
 
     def run(self) -> None:
-        """Writes the rows."""
+        """Writes the rows. Once a kind is refused, the others are tried, but for those that refer to it."""
         kinds = [kind for kind in KINDS if any(row.kind is kind for row in self._plan.rows)]
         for kind in reversed(kinds):
             if kind not in self._targets:
@@ -59,6 +60,8 @@ class _Application:
             self._add(kind)
         for kind, rows in zip(kinds, later, strict=True):
             self._change(kind, rows)  # once no front port is on these positions
+        if self._refused:
+            raise Invalid.whole(*(text for texts in self._refused.values() for text in texts))
         for kind in reversed(kinds):
             if kind in self._targets:
                 self._remove(kind)
@@ -78,7 +81,7 @@ class _Application:
 
     def _change(self, kind: ComponentKind, rows: Sequence[PlanRow]) -> None:
         """Changes and renames components of a kind."""
-        if not rows:
+        if not rows or self._is_hindered(kind):
             return
         bodies = [
             {"id": row.difference.component_id, "name": row.target_name, **self._values(row, row.fields)}
@@ -86,12 +89,12 @@ class _Application:
         ]
         with self._refusals(kind, rows):
             save.update(self._uow, self._endpoint(kind), bodies, partial=True, listed=True)
-        self._wrote(kind, rows)
+            self._wrote(kind, rows)
 
     def _add(self, kind: ComponentKind) -> None:
         """Creates the components of a kind."""
         rows = self._rows(kind, ADD)
-        if not rows:
+        if not rows or self._is_hindered(kind):
             return
         bodies = []
         for row in rows:
@@ -100,7 +103,7 @@ class _Application:
             bodies.append({**kind.fixed_values, **values, "device": row.device})
         with self._refusals(kind, rows):
             save.create(self._uow, self._endpoint(kind), bodies)
-        self._wrote(kind, rows)
+            self._wrote(kind, rows)
 
     def _values(self, row: PlanRow, names: Mapping[str, Any]) -> dict[str, Any]:
         """The values of the template of a row in the fields ``names``; references are those to components of the
@@ -130,22 +133,26 @@ class _Application:
 
     @contextlib.contextmanager
     def _refusals(self, kind: ComponentKind, rows: Sequence[PlanRow]) -> Iterator[None]:
-        """Names the components that are refused.
-
-        :raises Invalid: about the body as a whole
-        """
+        """Keeps the messages about the components that are refused, with their names."""
         try:
             yield
         except Invalid as error:
             refused = [(row, item) for row, item in zip(rows, error.object_errors or (), strict=False) if item]
             if not refused:
-                raise Invalid.whole(error_text(error.body)) from error
+                self._refused[kind] = [error_text(error.body)]
+                return
             names = displays(self._uow, {row.device for row, _ in refused})
             word = title_of(self._endpoint(kind))
             named = (
                 (f"{word} {row.target_name} of {names.get(row.device, row.device)}", item) for row, item in refused
             )
-            raise Invalid.whole(*named_errors(named)) from error
+            self._refused[kind] = named_errors(named)
+
+    def _is_hindered(self, kind: ComponentKind) -> bool:
+        """True where components of this kind, or others that it refers to, were refused: what else is said of it would
+        follow from that.
+        """
+        return not self._refused.keys().isdisjoint({kind, *references_of(self._uow.registry, kind).values()})
 
 
 def displays(uow: UnitOfWork, devices: Collection[Any]) -> dict[Any, str]:

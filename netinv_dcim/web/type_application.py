@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.errors import Invalid, RequestError, TooLarge
+from netinv_core.errors import RequestError, TooLarge
 from netinv_core.http.views import key_of
 from netinv_core.labels import label_of, title_of
 from netinv_core.write.dry_run import dry_run
@@ -32,10 +32,9 @@ from netinv_dcim.devices import Device
 from netinv_dcim.web.type_differences import value_markup
 from netinv_web import notices, runs
 from netinv_web.background import Arguments, BackgroundTask, Progress, background_of
-from netinv_web.bulk.preview import messages_of
+from netinv_web.bulk.preview import messages_of_refusal
 from netinv_web.bulk.selection import members_of, step_of
 from netinv_web.forms.deletion import trial
-from netinv_web.forms.form import readable
 from netinv_web.objects import details
 from netinv_web.pages import page, see_other
 from netinv_web.paths import object_path, page_path
@@ -124,7 +123,7 @@ def _apply(
         with uow.savepoint():
             type_application.apply(uow, plan)
     except RequestError as error:
-        return _messages(error)
+        return messages_of_refusal(error)
     following = _origin(endpoint, key, devices)
     text = "1 component was written." if count == 1 else f"{count:,} components were written."
     return notices.add(request, see_other(following), notices.Notice(text, undo=str(uow.request_id)))
@@ -150,7 +149,7 @@ def _run(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
         with uow.savepoint():
             type_application.apply(uow, plan, lambda done: progress.advance(done, total))
     except RequestError as error:
-        for message in _messages(error):
+        for message in messages_of_refusal(error):
             progress.fail(message)
         return ""
     return f"{total:,} components were written."
@@ -243,17 +242,8 @@ def _tried(request: Request, plan: TypePlan) -> list[str]:
         with beside as uow, dry_run(uow):
             type_application.apply(uow, plan)
     except RequestError as error:
-        return _messages(error)
+        return messages_of_refusal(error)
     return []
-
-
-def _messages(error: RequestError) -> list[str]:
-    """The messages of a refusal."""
-    return (
-        messages_of(error.body)
-        if isinstance(error, Invalid) and isinstance(error.body, dict)
-        else [readable(error.body)]
-    )
 
 
 def _shown(

@@ -22,7 +22,7 @@ from netinv_ipam.reshaping import Item, ReshapingPlan
 from netinv_ipam.reshaping_actions import MERGE, MOVE, SPLIT, Reshaping
 from netinv_ipam.web import tree
 from netinv_web import notices
-from netinv_web.bulk.preview import messages_of
+from netinv_web.bulk.preview import messages_of_refusal
 from netinv_web.extensions import Action
 from netinv_web.forms.deletion import trial
 from netinv_web.objects import details
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = "netinv_ipam:web/templates/reshape.jinja2"
 MAX_TRIED = 1000  # objects that the page writes in a dry run
+MOST_PROBLEMS = 10  # of one attempt that the page lists
 INVALID, CONFLICT = 422, 409  # HTTP statuses
 DIGEST = "_digest"  # member of the form: what the plan did that was shown
 OUTDATED = "another choice was made, or the prefixes have changed, since the plan was shown."
@@ -121,7 +122,7 @@ def show(request: Request, operation: ReshapingOperation) -> Response:
         try:
             return _apply(request, endpoint, plan)
         except RequestError as error:
-            plan.problems += _messages(error)
+            plan.problems += messages_of_refusal(error)[:MOST_PROBLEMS]
     elif plan is not None and not plan.problems:
         _try(request, plan)
     if posted:
@@ -160,13 +161,7 @@ def _try(request: Request, plan: ReshapingPlan) -> None:
         with beside as uow, dry_run(uow):
             plan.apply(uow)
     except RequestError as error:
-        plan.problems += _messages(error)
-
-
-def _messages(error: RequestError) -> list[str]:
-    """The messages of a refusal, each once."""
-    entries = error.body if isinstance(error.body, list) else [error.body]
-    return list(dict.fromkeys(message for entry in entries if entry for message in messages_of(entry)))[:10]
+        plan.problems += messages_of_refusal(error)[:MOST_PROBLEMS]
 
 
 def actions() -> list[Action]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid, RequestError
@@ -26,7 +26,7 @@ from netinv_web.forms.deletion import (
     name_of_change,
     path_of_change,
 )
-from netinv_web.forms.form import readable
+from netinv_web.forms.form import GENERAL, readable
 from netinv_web.lists.columns import NEVER
 from netinv_web.paths import object_path
 
@@ -185,9 +185,23 @@ def messages_of(entry: Any) -> list[str]:
     """The messages of an object: those of fields begin with the field's label."""
     if not isinstance(entry, Mapping):
         return [readable(entry)]
-    general = ("__all__", "non_field_errors", "detail")
     texts = ((str(name), readable(messages)) for name, messages in entry.items())
-    return [text if name in general else f"{label_of_name(name)}: {text}" for name, text in texts]
+    return [text if name in GENERAL else f"{label_of_name(name)}: {text}" for name, text in texts]
+
+
+def messages_of_refusal(error: RequestError) -> list[str]:
+    """The messages of a refusal, of one object or of several, each once."""
+    parts: list[Any] = []
+    for entry in error.object_errors or [error.body]:
+        parts += _parts(entry) if isinstance(entry, Mapping) else [entry]
+    return list(dict.fromkeys(message for part in parts if part for message in messages_of(part)))
+
+
+def _parts(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The members of the errors of an object, and each message about the whole of it, one by one."""
+    for name, messages in entry.items():
+        is_several = name in GENERAL and isinstance(messages, list)
+        yield from ({name: message} for message in (messages if is_several else [messages]))
 
 
 def names_of(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, str]:

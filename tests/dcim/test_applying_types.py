@@ -319,6 +319,31 @@ def test_what_a_rule_refuses_is_told_with_the_component_and_nothing_is_written(a
     assert len(told(api, device)) == len(KINDS) + 2
 
 
+def test_what_is_refused_of_several_kinds_is_told_of_all(api: Api, hardware: Hardware, unique: Any) -> None:
+    """Not of those that refer to what is refused, which would follow from it."""
+    type_ = hardware.type("1")
+    device = hardware.device(type_)
+    hardware.add("-templates", {"device_type": type_}, "2")
+    requires = {"requires": {"label": "labelled"}, "message": "Label it."}
+    rules = [
+        api.post("/api/extras/validation-rules/", {"name": unique(), "content_type": f"dcim.{model}", **requires})
+        for model in ("consoleport", "interface", "rearport")
+    ]
+    before = told(api, device)
+    answer = api.post(f"{TYPES}{type_}/apply/", {}, status=400)
+    for rule in rules:
+        api.delete(rule["url"])
+    name = api.get(f"{DEVICES}{device}/")["display"]
+    messages = answer["non_field_errors"]
+    assert [message.partition(f" of {name}: ")[0] for message in messages] == [
+        "Console port 2",
+        "Interface 2",
+        "Rear port 2",
+    ]
+    assert all("Label it." in message for message in messages)
+    assert told(api, device) == before
+
+
 def test_the_number_of_statements_does_not_grow_with_devices(
     service: Service, hardware: Hardware, statements: Any
 ) -> None:
