@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
+from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.errors import Denied, Invalid, RequestError
+from netinv_core.http.time_limits import call_in_time
 from netinv_core.labels import capitalized
 from netinv_core.packages import errors_of
 from netinv_core.read import listing, pages, words
@@ -80,19 +82,21 @@ def providers_of(registry: Registry) -> list[tuple[str, SearchProvider]]:
     return sorted(providers, key=lambda item: (item[1].priority, item[1].name))
 
 
-def run(uow: UnitOfWork, text: str, limit: int = 5, *, other_fields: bool = False) -> dict[str, Any]:
+def run(request: Request, text: str, limit: int = 5, *, other_fields: bool = False) -> dict[str, Any]:
     """Returns groups of at most ``limit`` objects that the text identifies or that it names, most specific first.
+
+    Recognisers of plugins that fail or take too long are left out.
 
     :param other_fields: if nothing is found so, search by the filter ``q`` of each resource, which is slow
     :raises Invalid: for a blank or too long text, or an unknown resource after ``in:``
     """
-    text = text.strip()
+    uow, text = request.uow, text.strip()
     if not text or len(text) > MAX_TEXT_LENGTH or "\x00" in text:
         raise Invalid.field("q", f"Enter a text of 1 to {MAX_TEXT_LENGTH} characters.")
     within = _IN.fullmatch(text)
     if within is not None:
         return {"query": text, "groups": _in_resource(uow, within[1], within[2], limit)}
-    queries = _with_id(uow, text) or _selected(uow, list(_recognised(uow, text)), limit)
+    queries = _with_id(uow, text) or _selected(uow, list(_recognised(request, text)), limit)
     queries += _named(uow, text, limit, only_beginnings=bool(queries))
     queries += _within(uow, text, limit, {query.endpoint.label for query in queries})
     if not queries and other_fields:
@@ -100,10 +104,15 @@ def run(uow: UnitOfWork, text: str, limit: int = 5, *, other_fields: bool = Fals
     return {"query": text, "groups": _groups(uow, _without_fallbacks(queries), limit)}
 
 
-def _recognised(uow: UnitOfWork, text: str) -> Iterator[_Query]:
+def _recognised(request: Request, text: str) -> Iterator[_Query]:
+    uow = request.uow
     for package, provider in providers_of(uow.registry):
+
+        def matches_of(own: Request, provider: SearchProvider = provider) -> list[Match]:
+            return list(provider.recognise(own.uow, text))
+
         try:
-            matches = list(provider.recognise(uow, text))
+            matches = call_in_time(request, package, ("netinv_search", package, provider.name), matches_of)
         except (sa.exc.SQLAlchemyError, RequestError):
             raise
         except Exception as error:

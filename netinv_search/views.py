@@ -45,7 +45,7 @@ def search_everything(request: Request) -> Any:
     limit = parameters.get("limit", [""])[-1] or "5"
     if not (limit.isascii() and limit.isdecimal() and len(limit) < 4 and 1 <= int(limit) <= searching.MAX_LIMIT):
         raise Invalid.field("limit", f"Enter a number from 1 to {searching.MAX_LIMIT}.")
-    return searching.run(request.uow, parameters.get("q", [""])[-1], int(limit), other_fields=True)
+    return searching.run(request, parameters.get("q", [""])[-1], int(limit), other_fields=True)
 
 
 def includeme(config: Any) -> None:

@@ -45,7 +45,7 @@ def show(request: Request) -> Any:
     try:
         within_one = text.startswith("in:")
         limit = PALETTE_LIMIT if is_palette else searching.MAX_LIMIT if within_one else PAGE_LIMIT
-        answer = searching.run(request.uow, text, limit, other_fields=not is_palette)
+        answer = searching.run(request, text, limit, other_fields=not is_palette)
     except Invalid as error:
         return page(request, template, {**values, "error": error_text(error.body)}, status=422)
     found = _found(request.uow, answer["groups"])

@@ -65,6 +65,16 @@ def in_time(request: Request, key: Hashable, function: Callable[[Request], Any],
     raise TakesTooLong(f"it took longer than {seconds:g} s")
 
 
+def call_in_time(request: Request, package: str, key: Hashable, function: Callable[[Request], Any]) -> Any:
+    """The result of a function of a package, which gets the request; that of a plugin within :data:`SECONDS`.
+
+    :raises TakesTooLong: when the time is over
+    """
+    with exceptions_only():
+        is_limited = request.registry.netinv.is_plugin(package)
+        return in_time(request, key, function, SECONDS) if is_limited else function(request)
+
+
 def parts_in_time(request: Request, hook: str, read: Callable[[Any], Any]) -> Iterator[Any]:
     """As :meth:`netinv_core.registry.Registry.parts`, for a hook with a unit of work. The part of a plugin that takes
     longer than :data:`SECONDS` is left out, too.
@@ -76,9 +86,7 @@ def parts_in_time(request: Request, hook: str, read: Callable[[Any], Any]) -> It
             return [read(result) for result in caller(uow=own.uow)]
 
         try:
-            with exceptions_only():
-                is_limited = registry.is_plugin(package)
-                found = in_time(request, (hook, package), call, SECONDS) if is_limited else call(request)
+            found = call_in_time(request, package, (hook, package), call)
         except RequestError:
             raise
         except Exception as error:

@@ -85,7 +85,7 @@ def netinv_status(uow):
 
 SLOW = """
 import threading
-from netinv_core import hookimpl
+from netinv_core import Match, SearchProvider, hookimpl
 
 woken = threading.Event()
 
@@ -98,6 +98,14 @@ def netinv_status(uow):
 def netinv_metrics(uow):
     woken.wait()
     return []
+
+def recognise(uow, text):
+    woken.wait()
+    return [Match("dcim.site", "Facility", "facility", lambda table: table.c.facility == text)]
+
+@hookimpl
+def netinv_search(registry):
+    return [SearchProvider("slow", 0, recognise)]
 """
 
 
@@ -170,22 +178,31 @@ def test_what_a_plugin_fails_at_is_left_out(
         assert any(message.startswith(f"{part} of the package") for message in failed)
 
 
-def test_status_and_metrics_do_not_wait_for_a_slow_plugin(
+def test_status_metrics_and_searches_do_not_wait_for_a_slow_plugin(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     service = Service(engine, {"netinv.plugins_dir": str(tmp_path), "netinv.package_failures": "0"})
+    name = service.unique()
+    site = service.api.post("/api/dcim/sites/", {"name": name, "status": "active", "facility": f"the {name}"})
+    search = {"q": f"the {name}"}
     monkeypatch.setattr(time_limits, "SECONDS", 0.2)
     try:
         assert "slow" not in service.api.get("/api/status/")
         assert b"netinv_info" in service.api.send("GET", "/metrics", status=200).body
         assert "slow" not in service.api.get("/api/status/"), "it is not called again while it runs"
+        assert [group["exact"] for group in service.api.get("/api/search/", search)["groups"]] == [False]
+        assert name in Browser(service, service.admin).get(f"/search/?q={name}").words
     finally:
         sys.modules[f"{FILE_PREFIX}slow"].woken.set()
+        monkeypatch.setattr(time_limits, "SECONDS", 60)
     until(lambda: all(thread.name != "netinv-part" for thread in threading.enumerate()))
     assert service.api.get("/api/status/")["slow"] is True
+    (group,) = service.api.get("/api/search/", search)["groups"]
+    assert group["exact"] and [item["id"] for item in group["results"]] == [site["id"]]
     told = [str(record.exc_info) for record in caplog.records if "of the package slow failed" in record.getMessage()]
-    assert ["took longer than 0.2 s" in text for text in told] == [True, True, False]
+    in_all = ["took longer than 0.2 s" in text for text in told]
+    assert in_all == [True, True, False, True, False], "the first call of each, then those while it runs"
     del sys.modules[f"{FILE_PREFIX}slow"]
 
 
@@ -234,10 +251,16 @@ def test_wrong_statements_and_failures_after_the_commit_fail_no_request(
 
 COMMAND = """
 import click
-from netinv_core import hookimpl
+from netinv_core import hookimpl, save
 
 @click.command()
-def tides():
+@click.argument("method", required=False)
+@click.pass_obj
+def tides(environment, method):
+    if method:
+        with environment.unit_of_work() as uow:
+            save.create(uow, uow.registry["tenancy.tenant"], [{"name": "tides"}])
+            getattr(uow.session, method)()
     raise ZeroDivisionError("the plugin fails")
 
 @hookimpl
@@ -255,6 +278,24 @@ def test_the_command_of_a_plugin_is_listed_and_its_failure_names_the_plugin(tmp_
     failed = CliRunner().invoke(cli, ["-c", str(ini), "tides"])
     assert failed.exit_code == 70
     assert "ZeroDivisionError: the plugin fails (an error of the package coast: " in failed.output
+
+
+@pytest.mark.parametrize("method", ["rollback", "commit", "close", "reset", "invalidate"])
+def test_a_command_of_a_plugin_does_not_end_the_transaction_itself(
+    service: Service, tmp_path: Path, method: str
+) -> None:
+    (tmp_path / "coast.py").write_text(COMMAND)
+    ini = tmp_path / "netinv.ini"
+    url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
+    ini.write_text(
+        f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.plugins_dir = {tmp_path}\n"
+        "netinv.secret = for tests only, of 32 characters\n"
+    )
+    failed = CliRunner().invoke(cli, ["-c", str(ini), "tides", method])
+    assert failed.exit_code == 70
+    assert "RuntimeError: the session of a unit of work is not " in failed.output
+    assert "(an error of the package coast: " in failed.output
+    assert service.api.get("/api/tenancy/tenants/", {"name": "tides"})["count"] == 0
 
 
 @pytest.mark.night
