@@ -49,6 +49,18 @@ def test_the_workflow_builds_and_lints_files_that_exist() -> None:
     assert len(named) == 3 and all((REPOSITORY / path).exists() for path in named)
 
 
+WORKFLOWS = [*(REPOSITORY / ".github/workflows").glob("*.yml"), REPOSITORY / "netinv_admin/plugin_files/ci.yml.in"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_leave_no_credentials_to_what_they_run(path: Path) -> None:
+    workflow: Any = yaml.safe_load(path.read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    jobs = workflow["jobs"].values()
+    checkouts = [step for job in jobs for step in job["steps"] if "checkout" in step.get("uses", "")]
+    assert checkouts and all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
 def test_the_chart_has_the_version_of_netinv() -> None:
     chart: Any = yaml.safe_load((DEPLOY / "helm/netinv/Chart.yaml").read_text())
     values: Any = yaml.safe_load((DEPLOY / "helm/netinv/values.yaml").read_text())
