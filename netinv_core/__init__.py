@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from netinv_core.app import App, Feature
     from netinv_core.auth import permissions
     from netinv_core.auth.models import User
+    from netinv_core.auth.providers import ExternalUser, IdentityProvider
     from netinv_core.changelog.change_set import Change
     from netinv_core.changelog.guards import ChangeGuard
     from netinv_core.changelog.models import ObjectChange
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from netinv_core.http.actions import BodyOf, documented
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.http.metrics import Sample
+    from netinv_core.http.mount import url_of
     from netinv_core.http.query_parameters import query
     from netinv_core.http.root_views import root
     from netinv_core.http.security_policy import API_ACCESS, AUTHENTICATED
@@ -111,6 +113,7 @@ if TYPE_CHECKING:
     from netinv_core.write.referring_rules import ReadingRule, related_by, through
     from netinv_core.write.slugs import natural_key, slugify
     from netinv_core.write.system_update import system_update
+    from netinv_core.write.table_rows import JoinedColumns
 
 __all__ = [
     "ALL",
@@ -137,13 +140,16 @@ __all__ = [
     "Draft",
     "Effects",
     "Endpoint",
+    "ExternalUser",
     "Feature",
     "FieldFactory",
     "Filter",
     "Finding",
     "GenericCascade",
     "Gone",
+    "IdentityProvider",
     "Invalid",
+    "JoinedColumns",
     "ListFormat",
     "Match",
     "MenuEntry",
@@ -237,6 +243,7 @@ __all__ = [
     "unique_set",
     "unique_together",
     "url",
+    "url_of",
     "utilization",
     "views",
 ]
@@ -245,6 +252,7 @@ _NAMES = {
     "netinv_core.app": "App Feature",
     "netinv_core.auth": "permissions",
     "netinv_core.auth.models": "User",
+    "netinv_core.auth.providers": "ExternalUser IdentityProvider",
     "netinv_core.http.security_policy": "API_ACCESS AUTHENTICATED",
     "netinv_core.changelog.change_set": "Change",
     "netinv_core.changelog.guards": "ChangeGuard",
@@ -260,6 +268,7 @@ _NAMES = {
     "netinv_core.http.actions": "BodyOf documented",
     "netinv_core.http.list_formats": "ListFormat",
     "netinv_core.http.metrics": "Sample",
+    "netinv_core.http.mount": "url_of",
     "netinv_core.http.query_parameters": "query",
     "netinv_core.http.root_views": "root",
     "netinv_core.importing.dump": "Derived Part Source",
@@ -294,6 +303,7 @@ _NAMES = {
     "netinv_core.write.referring_rules": "ReadingRule related_by through",
     "netinv_core.write.slugs": "natural_key slugify",
     "netinv_core.write.system_update": "system_update",
+    "netinv_core.write.table_rows": "JoinedColumns",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

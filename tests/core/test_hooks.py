@@ -4,7 +4,10 @@ documentation.
 
 from __future__ import annotations
 
+import ast
 import inspect
+import pkgutil
+import re
 import sys
 import time
 import uuid
@@ -16,6 +19,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
+import netinv_core
 from netinv_admin import migrate
 from netinv_admin.commands.cli import cli
 from netinv_core import worker_tasks
@@ -24,6 +28,7 @@ from netinv_core.tasks import queue as task_queue
 from netinv_extras.git.worker import sync_now
 from netinv_import.mapping import DumpMapping
 from netinv_testing import Service
+from release.public_modules import described_modules
 from tests.support import REPOSITORY
 from tests.support.git_remotes import Remote
 from tests.support.jobs import JOBS
@@ -45,6 +50,26 @@ def test_every_hook_is_documented(name: str) -> None:
 def test_every_hook_is_implemented_by_a_package_of_the_tests(name: str) -> None:
     guests = [path.read_text() for folder in (PLUGIN_FIXTURES, REPOSITORY / "plugins") for path in folder.rglob("*.py")]
     assert any(f"@hookimpl\ndef {name}(" in text for text in guests)
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_what_a_hook_returns_is_made_of_public_classes(name: str) -> None:
+    """A plugin imports the public API only: a class that it cannot import from there, it cannot return."""
+    specification = SPECIFIED[name]
+    source = ast.parse(Path(inspect.getfile(specification)).read_text())
+    modules = {
+        alias.name: node.module
+        for node in ast.walk(source)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("netinv_")
+        for alias in node.names
+    }
+    named = {
+        word
+        for word in re.findall(r"\w+", str(specification.__annotations__["return"]))
+        if word in modules and inspect.isclass(pkgutil.resolve_name(f"{modules[word]}.{word}"))
+    }
+    described = described_modules()
+    assert [word for word in named - {*netinv_core.__all__} if word not in described.get(modules[word] or "", {})] == []
 
 
 @pytest.mark.parametrize("name", HOOKS)

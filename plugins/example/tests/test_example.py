@@ -314,6 +314,84 @@ assert {{"q", "name", "mail", "tag"}} <= set(endpoint.filters), endpoint.filters
     assert ran.returncode == 0, ran.stderr
 
 
+LINES = ("orders = Service(", 'computed("greeting"', "feature = Feature(", "def test_every_resource_has_a_page")
+BARE = {  # blocks that are in no file of the example, by a line of them
+    line: block
+    for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs/plugins.md").read_text(), flags=re.S)
+    for line in LINES
+    if line in block
+}
+PARCELS = """
+from netinv_core import App, hookimpl
+
+
+@hookimpl
+def netinv_app():
+    return App("parcels", "Parcels", plugin=True, includes=[__name__])
+"""
+
+
+def test_the_plugins_of_one_file_of_the_tutorial_work(engine: sa.Engine, tmp_path: Path) -> None:
+    (tmp_path / "parcels.py").write_text(BARE["orders = Service("] + PARCELS)
+    (tmp_path / "greeting.py").write_text(BARE['computed("greeting"'])
+    service = Service(engine, {"netinv.plugins_dir": str(tmp_path)})
+    assert service.registry.broken == []
+    name, orders = service.unique(), "/api/plugins/parcels/orders/"
+    site = service.api.post("/api/dcim/sites/", {"name": name, "status": "active"})
+    assert site["greeting"] == f"hello {name}"
+    assert service.api.post(orders, {"parcel": "box"}, status=200) == {"ordered": 1}
+    refused = service.api.post(orders, {"count": 10}, status=400)
+    assert refused["parcel"] == ["Required"] and len(refused["count"]) == 1
+    service.api.get(orders, status=405)
+    service.anonymous.post(orders, {"parcel": "box"}, status=403)
+
+
+@pytest.mark.night
+def test_the_feature_of_the_tutorial_works() -> None:
+    """Run in a process of its own, as it declares a table."""
+    model = dict(BLOCKS)[RECIPE].replace("Contractor", "Report").replace("contractor", "report")
+    program = f"""{model}
+import sys, types
+from collections.abc import Iterable
+from netinv_core import App, Feature, MenuSection, Registry, hookimpl
+from netinv_core.main import registry_for
+from netinv_core.packages import discover
+from netinv_extras.jobs import Job
+
+class WriteReport(Job):
+    def run(self, data, commit):
+        return "written"
+
+{BARE["feature = Feature("]}
+module = sys.modules["netinv_example.reports.feature"] = types.ModuleType("netinv_example.reports.feature")
+module.feature, module.netinv_jobs = feature, netinv_jobs
+for name in ("netinv_example.reports", "netinv_example.reports.views"):
+    sys.modules[name] = types.ModuleType(name)
+
+class Package:
+    @staticmethod
+    @hookimpl
+    def netinv_app():
+        return App("recipe", "Recipe", [], plugin=True, features=["netinv_example.reports.feature"])
+
+modules, broken = discover()
+for settings, served in (({{}}, True), ({{"disabled_features": ["recipe.reports"]}}, False)):
+    registry = registry_for("sqlite", settings, ([*modules, ("recipe", Package)], broken))
+    assert registry.broken == [], registry.broken
+    assert (registry.get("recipe.report") is not None) == served
+    assert (WriteReport in [job for jobs in registry.hooks.netinv_jobs(registry=registry) for job in jobs]) == served
+"""
+    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("label", ["example.maintenancewindow"])
+def test_the_test_of_the_tutorial_runs(service: Service, label: str) -> None:
+    names: dict[str, Any] = {"Service": Service, "Case": Case}
+    exec(compile(BARE["def test_every_resource_has_a_page"], "docs/plugins.md", "exec"), names)
+    names["test_every_resource_has_a_page"](service, label)
+
+
 # -- the search
 
 
