@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from rich.text import Text
 from netinv_core.changelog import sequence
 from netinv_core.command_output import json_option, print_json, table_width
 from netinv_core.db.engine import in_parameter
+from netinv_core.driver.sessions import rollback
 from netinv_core.environment import Environment
 from netinv_core.models.base import now, table_of
 from netinv_core.models.types import utc
@@ -26,7 +28,7 @@ from netinv_extras.webhooks import replay as replaying
 from netinv_extras.webhooks.deliveries import FAILED, STATES, WebhookAttempt, WebhookDelivery
 from netinv_extras.webhooks.listener import visible
 from netinv_extras.webhooks.models import Webhook
-from netinv_extras.webhooks.replay import ReplaySpan
+from netinv_extras.webhooks.replay import Replayed, ReplaySpan
 from netinv_extras.webhooks.stats import queue_stats
 
 if TYPE_CHECKING:
@@ -226,7 +228,8 @@ def replay(
 
     New deliveries are queued for the recorded changes that match the enabled webhooks as they are now: for a receiver
     that lost data, or that was set up late. They are sent in the order of the changes, behind what waits for the same
-    object. A receiver gets them as new deliveries. Webhooks with conditions are left out.
+    object. A receiver gets them as new deliveries. Conditions are judged by what was recorded of the objects; related
+    objects count as they are now. Changes that cannot be judged any more are left out, and counted.
 
     \b
       netinv webhooks replay --after 2026-01-31T12:00:00Z --before 2026-01-31T14:00:00Z --webhook "My CMDB"
@@ -237,30 +240,38 @@ def replay(
     sequence.number_changes(environment.checked_engine, environment.registry)
     with environment.unit_of_work() as uow:
         span = ReplaySpan(after, before, label, _webhook_id(uow, webhook))
-        changes, count = replaying.count(uow, span)
-        left_out = replaying.left_out(uow, span)
-    if left_out:
-        names = visible(", ".join(left_out))
-        click.echo(f"left out, as their conditions judge changes when they are made: {names}", err=True)
-    if dry_run or not count:
-        queued = f"{count} deliveries of {changes} changes would be queued"
-        click.echo(queued if count else "no change matches: there is nothing to queue")
+        changes, count, judged = replaying.count(uow, span)
+    if not count:
+        click.echo("no change matches: there is nothing to queue")
+        return
+    if dry_run:
+        queued = _replay(environment, span, changes, judging=True, dry_run=True) if judged else count
+        click.echo(f"{queued} deliveries of {changes} changes would be queued")
         return
     if not yes:
-        click.confirm(f"Queue {count} deliveries of {changes} changes?", abort=True)
-    click.echo(f"{_replay(environment, span, changes)} queued")
+        at_most = "at most " if judged else ""
+        click.confirm(f"Queue {at_most}{count} deliveries of {changes} changes?", abort=True)
+    click.echo(f"{_replay(environment, span, changes, judging=bool(judged))} queued")
 
 
-def _replay(environment: Environment, span: ReplaySpan, changes: int) -> int:
-    """Queues the deliveries in batches with one transaction each, so that locks are short. Returns their number."""
-    columns = TextColumn("queueing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    queued, last, done = 0, 0, 1
+def _replay(environment: Environment, span: ReplaySpan, changes: int, *, judging: bool, dry_run: bool = False) -> int:
+    """Queues the deliveries in batches with one transaction each, so that locks are short. Returns their number.
+
+    :param judging: webhooks with conditions are among those of the span
+    """
+    columns = TextColumn("judging" if dry_run else "queueing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    queued, unknown, part = 0, Counter[str](), Replayed(0, 1)
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("", total=changes)
-        while done:
+        while part.changes:
             with environment.unit_of_work() as uow:
-                last, done, written = replaying.replay(uow, span, last)
-            queued += written
-            progress.advance(bar, done)
+                part = replaying.replay(uow, span, part.last, judging=judging)
+                if dry_run:
+                    rollback(uow.session)
+            queued += part.deliveries
+            unknown.update(part.unknown)
+            progress.advance(bar, part.changes)
+    for name, number in sorted(unknown.items()):
+        click.echo(f"left out, as they cannot be judged any more: {number} changes for {visible(name)}", err=True)
     return queued

@@ -1,4 +1,4 @@
-"""Preview of conditions: which parts hold for a recorded change, whose states are gone from the database.
+"""Conditions of recorded changes, whose states are gone from the database: which parts hold, for previews and replays.
 
 Within a savepoint that is rolled back, the changes of the object since then are undone, and the filters of the state
 after it asked; then the change itself, and those of the state before it. Related objects are as they are now.
@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Invalid, RequestError, error_text
-from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.models.base import table_of
 from netinv_extras.change_conditions import AFTER, BEFORE, NAME, STATES, ChangeCondition, JudgedChange, compiled
 from netinv_extras.validation_rules.conditions import select_flags
@@ -42,7 +41,15 @@ class JudgedPart:
     words: str
 
 
-def parts(uow: RequestUnitOfWork, webhook: Row, change: Row) -> list[JudgedPart]:
+def is_met(uow: UnitOfWork, conditions: Mapping[str, Any], change: Row) -> bool | None:
+    """True when a recorded change meets conditions, ``None`` where that is not known any more."""
+    if conditions and uow.registry.get(change["changed_object_type"]) is None:
+        return None
+    held = [part.holds for part in parts(uow, {NAME: conditions}, change)]
+    return False if False in held else None if None in held else True
+
+
+def parts(uow: UnitOfWork, webhook: Row, change: Row) -> list[JudgedPart]:
     """The parts of the conditions of a webhook, as far as the user may view related objects; none without conditions,
     and for an invented change.
     """
@@ -61,7 +68,7 @@ def parts(uow: RequestUnitOfWork, webhook: Row, change: Row) -> list[JudgedPart]
 
 
 def _states(
-    uow: RequestUnitOfWork, endpoint: Endpoint, condition: ChangeCondition, change: Row, asked: Collection[str]
+    uow: UnitOfWork, endpoint: Endpoint, condition: ChangeCondition, change: Row, asked: Collection[str]
 ) -> dict[str, bool]:
     """Evaluates the filters of these parts on the states of a change; a part whose state cannot be restored is left
     out. The savepoint of the restored states is rolled back.

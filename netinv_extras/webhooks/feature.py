@@ -141,6 +141,14 @@ def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
+def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
+    """The number of retries of a webhook, with the times."""
+    from netinv_extras.webhooks.web import retry_control
+
+    return retry_control.CONTROLS
+
+
+@hookimpl
 def netinv_web_form_parts(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """*Try it*: the part of the form that renders the templates of a webhook."""
     from netinv_extras.webhooks.web import form_part

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 DELIVER = "deliver"  # name of the worker's task that sends queued deliveries
 METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))
 MAX_RETRY_AFTER_SECONDS = 7 * 24 * 3600
+MAX_RETRIES = 20
 EVENTS = {"type_create": "create", "type_update": "update", "type_delete": "delete"}
 SCHEMES = ("http", "https")
 CA_FOLDERS = "webhook_ca_folders"
@@ -98,7 +99,7 @@ class Webhook(Organizational):
     )
     retries: Mapped[int] = integer(
         0,
-        20,
+        MAX_RETRIES,
         default=0,
         help="How often a message that failed is sent again. 12, the first after 60 seconds, are almost three days.",
     )

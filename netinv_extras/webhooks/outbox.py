@@ -74,6 +74,11 @@ MAX_WEBHOOKS = 32  # of one claim, those first that were not among the last ones
 Row = Mapping[str, Any]
 
 
+def seconds_until(first: int, number: int) -> int:
+    """Seconds between an attempt and the retry with a ``number`` from 1: twice as many each time, at most a year."""
+    return min(first * 2 ** (number - 1), 366 * 24 * 3600)
+
+
 @dataclasses.dataclass(frozen=True)
 class ClaimedDelivery:
     """A claimed delivery: its row, the row of its webhook, and that of the change record unless it was pruned, with
@@ -114,8 +119,7 @@ class AttemptOutcome:
             return now() + datetime.timedelta(seconds=webhook["retry_after"])
         if self.good or self.final or self.number > webhook["retries"]:
             return None
-        seconds = min(webhook["retry_after"] * 2 ** (self.number - 1), 366 * 24 * 3600)
-        return now() + datetime.timedelta(seconds=seconds)
+        return now() + datetime.timedelta(seconds=seconds_until(webhook["retry_after"], self.number))
 
 
 class Outbox(Leases):

@@ -76,6 +76,36 @@ def states(service: Service, webhook: Any) -> list[str]:
     return [delivery["state"]["value"] for delivery in deliveries_of(service, webhook)]
 
 
+# -- the form
+
+
+def test_the_form_offers_retries_with_the_time_within_which_they_are_made(
+    service: Service, browser: Browser, webhook: Any
+) -> None:
+    """By the seconds until the first one, that were sent or are stored."""
+    form = browser.get(f"/extras/webhooks/{webhook['id']}/edit/", status=200).form()
+    offered = {value: text for value, _, text in form["retries"].options}
+    assert offered.keys() - {""} == {str(number) for number in range(21)}
+    assert [offered[number] for number in ("0", "1", "6", "12")] == [
+        "never",
+        "once, after 1 minute",
+        "6 times, within 1 hour 3 minutes",
+        "12 times, within 2 days 20 hours",
+    ]
+    form["retry_after"] = "1"
+    form = form.submit("_show_again", value="1", status=200).form()
+    assert {value: text for value, _, text in form["retries"].options}["12"] == "12 times, within 1 hour 8 minutes"
+    form["retries"], form["retry_after"] = "12", "90"
+    form.submit(status=303)
+    stored = service.api.get(webhook["url"])
+    assert (stored["retries"], stored["retry_after"]) == (12, 90)
+    form = browser.get(f"/extras/webhooks/{webhook['id']}/edit/", status=200).form()
+    assert form["retries"].value == "12"
+    assert {value: text for value, _, text in form["retries"].options}["12"].endswith("4 days 6 hours")
+    form["retry_after"] = ""
+    assert "Enter the seconds until the first retry" in form.submit("_show_again", value="1", status=200).words
+
+
 # -- the queue
 
 

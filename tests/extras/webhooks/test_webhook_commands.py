@@ -299,11 +299,61 @@ def test_a_replay_keeps_within_its_span(api: Api, run: Any, changes: Any, webhoo
     assert run(*words) == "no change matches: there is nothing to queue\n"
 
 
-def test_a_replay_leaves_out_webhooks_with_conditions(api: Api, run: Any, changes: Any, webhook: Any) -> None:
-    api.patch(f"/api/extras/webhooks/{webhook['id']}/", {"conditions": {"before": {}}})
-    said = run("replay", "--after", changes[0], "--webhook", webhook["name"], "--dry-run")
-    left_out = f"left out, as their conditions judge changes when they are made: {webhook['name']}\n"
-    assert said == f"{left_out}no change matches: there is nothing to queue\n"
+RED, GREEN = "ff0000", "00ff00"
+CONDITIONS: list[dict[str, Any]] = [
+    {"before": {"color": RED}, "after": {"color": GREEN}},
+    {"before": {"color": GREEN}},
+    {"after": {"color": RED}},
+    {"before": {}, "unchanged": ["color"]},
+    {"changed": ["name", "description"], "after": {"color": GREEN}},
+    {"after": {}},
+]
+
+
+def change_roles(api: Api, unique: Unique) -> None:
+    """Creates, changes and deletes rack roles."""
+    for color in (RED, GREEN):
+        role = api.post(RACK_ROLES, {"name": unique(), "slug": unique(), "color": color})
+        for changed in ({"color": GREEN}, {"description": "x"}, {"color": RED}, {"name": unique()}, {"color": GREEN}):
+            api.patch(role["url"], changed)
+        if color == RED:
+            api.delete(role["url"])
+
+
+def test_a_replay_judges_conditions_as_when_the_changes_were_made(
+    service: Service, api: Api, run: Any, make_webhook: Any, unique: Unique
+) -> None:
+    began = now().isoformat()
+    actions = {"type_create": True, "type_update": True, "type_delete": True}
+    told = [make_webhook(**actions, conditions=conditions) for conditions in CONDITIONS]
+    change_roles(api, unique)
+    live = [queued(service, webhook) for webhook in told]
+    assert [bool(found) for found in live] == [True] * len(CONDITIONS) and len({len(found) for found in live}) > 2
+    for webhook, found in zip(told, live, strict=True):
+        replayed = make_webhook(**actions, conditions=webhook["conditions"])
+        words = ["replay", "--after", began, "--type", "dcim.rackrole", "--webhook", replayed["name"]]
+        assert run(*words, "--dry-run") == f"{len(found)} deliveries of 12 changes would be queued\n"
+        assert queued(service, replayed) == []
+        assert run(*words, answer="n\n", status=1).startswith("Queue at most 12 deliveries of 12 changes? [y/N]: n\n")
+        assert run(*words, "--yes") == f"{len(found)} queued\n"
+        assert queued(service, replayed) == found
+    assert api.get(RACK_ROLES, {"color": RED})["count"] == 0, "nothing of the past is restored"
+    assert (
+        api.get("/api/extras/object-changes/", {"time__gte": began, "changed_object_type": "dcim.rackrole"})["count"]
+        == 12
+    )
+
+
+def test_a_replay_counts_what_cannot_be_judged_any_more(
+    service: Service, api: Api, run: Any, make_webhook: Any, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = now().isoformat()
+    change_roles(api, unique)
+    webhook = make_webhook(type_update=True, type_delete=False, conditions={"before": {"color": RED}})
+    monkeypatch.setattr("netinv_extras.webhooks.condition_preview.MOST_RECORDS", 3)
+    said = run("replay", "--after", began, "--webhook", webhook["name"], "--yes")
+    assert said == f"left out, as they cannot be judged any more: 4 changes for {webhook['name']}\n4 queued\n"
+    assert len(queued(service, webhook)) == 4
 
 
 def test_every_command_says_what_it_does(run: Any) -> None:
