@@ -54,6 +54,9 @@ def simplify(migration: Any, revision: Any, directives: list[Any]) -> None:
                 context.config.attributes["notes"].append(note)
         for step in portable.operations([*script.upgrade_ops.ops, *script.downgrade_ops.ops]):
             portable.make_portable(step, Base.metadata)
+        script.upgrade_ops.ops, notes = portable.fill_before(script.upgrade_ops.ops, Base.metadata)
+        context.config.attributes["notes"].extend(notes)
+        script.downgrade_ops.ops, _ = portable.fill_before(script.downgrade_ops.ops, Base.metadata)
         for step in portable.operations(script.downgrade_ops.ops):
             if isinstance(step, AddColumnOp):
                 portable.fill(step)

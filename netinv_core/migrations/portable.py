@@ -7,11 +7,29 @@ from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
-from alembic.operations.ops import AddColumnOp, AlterColumnOp, CreateTableOp, ModifyTableOps
+from alembic.autogenerate import renderers
+from alembic.operations.ops import AddColumnOp, AlterColumnOp, CreateTableOp, MigrateOperation, ModifyTableOps
 
 from netinv_core.models.types import Binary, Chars, Json, LongText, Packed, Timestamp
 
 _EMPTY: tuple[tuple[type, Any], ...] = ((sa.String, ""), (sa.Boolean, False), (sa.Integer, 0), (sa.Numeric, 0))
+_ADVICE = "give them values with op.execute, and then alter_column(…, nullable=False)"
+
+
+class FillOp(MigrateOperation):
+    """Gives the rows without a value of a column one, before the column is required; ``value`` is an SQL literal."""
+
+    def __init__(self, table: str, column: str, value: str) -> None:
+        self.table, self.column, self.value = table, column, value
+
+
+@renderers.dispatch_for(FillOp)
+def _render(autogen_context: Any, step: FillOp) -> list[str]:
+    return [
+        f"filled = sa.table({step.table!r}, sa.column({step.column!r}))",
+        f"value = {{{step.column!r}: sa.literal_column({step.value!r})}}",
+        f"op.execute(sa.update(filled).where(filled.c[{step.column!r}].is_(None)).values(value))",
+    ]
 
 
 def operations(steps: list[Any]) -> Iterator[Any]:
@@ -46,16 +64,56 @@ def fill(step: AddColumnOp) -> str | None:
     column = step.column
     if column.nullable or column.server_default is not None:
         return None
+    value, is_known = _value_for_rows(column)
+    name = f"{step.table_name}.{column.name} is required and has no default"
+    if value is None:
+        advice = f"add it with nullable=True, {_ADVICE}"
+        return f"{name}: the migration fails where the table has rows, unless you {advice}"
+    step.column = _filled(column, value)
+    return None if is_known else f"{name}: rows that exist get {json.dumps(value)}"
+
+
+def fill_before(steps: list[Any], metadata: sa.MetaData) -> tuple[list[Any], list[str]]:
+    """The steps of a revision, with those that fill columns which become required before them; and what is to be known
+    of columns that have no default.
+    """
+    filled: list[Any] = []
+    notes = []
+    for step in steps:
+        for part in step.ops if isinstance(step, ModifyTableOps) else [step]:
+            if not isinstance(part, AlterColumnOp) or part.modify_nullable is not False:
+                continue
+            column = _altered(part, metadata)
+            value, is_known = _value_for_rows(column)
+            name = f"{part.table_name}.{column.name} becomes required and has no default"
+            if value is None:
+                notes.append(f"{name}: the migration fails where rows have no value, unless you {_ADVICE}")
+                continue
+            filled.append(FillOp(part.table_name, column.name, _sql_literal(value)))
+            if not is_known:
+                notes.append(f"{name}: rows without a value get {json.dumps(value)}")
+        filled.append(step)
+    return filled, notes
+
+
+def _altered(step: AlterColumnOp, metadata: sa.MetaData) -> sa.Column[Any]:
+    """The column that an operation alters, as it is declared; or as it is known, of one that no model declares any
+    more.
+    """
+    table = metadata.tables.get(step.table_name)
+    if table is not None and step.column_name in table.c:
+        return table.c[step.column_name]
+    return sa.Column(step.column_name, step.existing_type)
+
+
+def _value_for_rows(column: sa.Column[Any]) -> tuple[Any, bool]:
+    """The value for rows that have none, ``None`` where nothing tells it; and whether it is the column's default."""
     value = _default(column)
     if value is not None:
-        step.column = _filled(column, value)
-        return None
-    name = f"{step.table_name}.{column.name} is required and has no default"
-    value = next((empty for kind, empty in _EMPTY if isinstance(_implementation(column.type), kind)), None)
-    if value is None or column.unique or column.foreign_keys:
-        return f"{name}: the migration fails where the table has rows, unless you write where their values come from"
-    step.column = _filled(column, value)
-    return f"{name}: rows that exist get {json.dumps(value)}"
+        return value, True
+    if column.unique or column.foreign_keys:
+        return None, False
+    return next((empty for kind, empty in _EMPTY if isinstance(_implementation(column.type), kind)), None), False
 
 
 def _implementation(kind: Any) -> Any:
@@ -82,6 +140,16 @@ def _literal(value: Any) -> Any:
     if isinstance(value, bool):
         return sa.true() if value else sa.false()
     return json.dumps(value) if isinstance(value, dict | list) else str(value)
+
+
+def _sql_literal(value: Any) -> str:
+    """The value as SQL of every database."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    text = json.dumps(value) if isinstance(value, dict | list) else str(value)
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _declared(kind: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sqlite3
@@ -13,11 +14,14 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic.operations.ops import AddColumnOp
+from alembic.autogenerate.render import render_op
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from alembic.operations.ops import AddColumnOp, AlterColumnOp
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
 from netinv_admin.new_plugin import NewPlugin, write
-from netinv_core.migrations.portable import make_portable
+from netinv_core.migrations.portable import fill_before, make_portable
 from tests.support import REPOSITORY
 from tests.support.plugins import add_distribution
 
@@ -28,7 +32,7 @@ from netinv_core import many_to_many
 
 used = many_to_many("spare_parts_used", "spare_parts_part", "dcim_site", related_name="parts")
 """
-IMPORTS = "    CASCADE, Choices, boolean, choice, integer, json_document, text,\n"
+IMPORTS = "    CASCADE, Choices, boolean, choice, integer, json_document, optional_text, required_text, text,\n"
 MORE_COLUMNS = """\
     kind: Mapped[Name]
     pieces: Mapped[int] = integer(default=7)
@@ -121,7 +125,7 @@ def test_a_revision_reads_the_same_on_every_database_and_fills_the_rows_that_exi
     assert [line for line in told.splitlines() if line.startswith("spare_")] == [
         'spare_parts_part.kind is required and has no default: rows that exist get ""',
         "spare_parts_part.code is required and has no default: the migration fails where the table has rows, unless you "
-        "write where their values come from",
+        "add it with nullable=True, give them values with op.execute, and then alter_column(…, nullable=False)",
     ]
     lines = (package / "migrations/versions/0002_more_columns.py").read_text()
     assert not re.findall(r"sa\.[A-Z]{2,}\b", lines), "types of SQLite"
@@ -135,6 +139,82 @@ def test_a_revision_reads_the_same_on_every_database_and_fills_the_rows_that_exi
         }
     stored = {"kind": "''", "pieces": "'7'", "spare": "1", "size": "'small'", "extra": "'{}'", "code": None}
     assert {name: columns[name] for name in stored} == stored
+
+
+def test_a_column_that_becomes_required_is_filled_first(package: Path, netinv: Command, tmp_path: Path) -> None:
+    """Rows without a value get the default, or the empty value, which is told; so does a downgrade."""
+    model = package / "parts.py"
+    optional = (
+        '    kind: Mapped[str | None] = choice(Choices.of(it_s="It\'s"), default=None)\n'
+        "    pieces: Mapped[int | None] = integer(default=None)\n"
+        "    remark: Mapped[str | None] = optional_text(40)\n"
+        "    ready: Mapped[bool | None] = mapped_column(default=None)\n"
+        "    spare_for_id: Mapped[Ref | None] = foreign_key(Site, on_delete=CASCADE, related_name=None)\n"
+    )
+    required = (
+        '    kind: Mapped[str] = choice(Choices.of(it_s="It\'s"), default="it_s")\n'
+        "    pieces: Mapped[int] = integer(default=7)\n"
+        "    remark: Mapped[str] = required_text(40)\n"
+        "    ready: Mapped[bool] = mapped_column(default=True)\n"
+        "    spare_for_id: Mapped[Ref] = foreign_key(Site, on_delete=CASCADE, related_name=None)\n"
+    )
+    text = model.read_text().replace("    CASCADE,\n", IMPORTS)
+    model.write_text(text.replace("    description:", f"{optional}    description:"))
+    netinv("migrate")
+    netinv("revision", "spare_parts", "-m", "tables")
+    netinv("migrate")
+    insert_row(tmp_path / "netinv.sqlite", "dcim_site", {"id": KEY})
+    insert_row(tmp_path / "netinv.sqlite", "spare_parts_part", {"site_id": KEY, "spare_for_id": KEY})
+    model.write_text(model.read_text().replace(optional, required))
+    told = netinv("revision", "spare_parts", "-m", "required")
+    assert [line for line in told.splitlines() if line.startswith("spare_")] == [
+        'spare_parts_part.remark becomes required and has no default: rows without a value get ""',
+        "spare_parts_part.spare_for_id becomes required and has no default: the migration fails where rows have no value, "
+        "unless you give them values with op.execute, and then alter_column(…, nullable=False)",
+    ]
+    netinv("migrate")
+    with sqlite3.connect(tmp_path / "netinv.sqlite") as database:
+        found = database.execute("SELECT kind, pieces, remark, ready FROM spare_parts_part").fetchall()
+    assert found == [("it_s", 7, "", 1)]
+
+
+KEY = "a" * 32
+OF_KIND = {"INTEGER": 1, "BOOLEAN": 1, "DATE": "2030-01-01", "DATETIME": "2030-01-01 00:00:00.000000", "JSON": "{}"}
+
+
+def insert_row(file: Path, table: str, values: dict[str, Any]) -> None:
+    """Inserts a row with the given values, and any for the other columns that are required."""
+    with sqlite3.connect(file) as database:
+        (status,) = database.execute("SELECT min(id) FROM extras_status").fetchone()
+        for _, name, kind, is_required, default, _ in database.execute(f"PRAGMA table_info({table})"):
+            if is_required and default is None and name not in values:
+                values[name] = status if name == "status_id" else OF_KIND.get(kind, "b" * 32)
+        marks = ", ".join("?" * len(values))
+        database.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", list(values.values()))
+
+
+@pytest.mark.parametrize("value", ["it's", "100 %", 7, True, {"a": ["b"]}], ids=repr)
+def test_a_default_is_written_as_sql_of_every_database(value: Any) -> None:
+    column = sa.Column("order", sa.JSON() if isinstance(value, dict) else sa.String(), default=lambda: value)
+    if not isinstance(value, dict):
+        column = sa.Column("order", sa.String(), default=value)
+    table = sa.Table("spare_parts_part", sa.MetaData(), column, sa.Column("id", sa.Integer()))
+    table.c.order.nullable = False
+    step = AlterColumnOp("spare_parts_part", "order", modify_nullable=False)
+    (filled, kept), notes = fill_before([step], table.metadata)
+    assert kept is step and notes == []
+    engine = sa.create_engine("sqlite://")
+    table.c.order.nullable = True
+    with engine.begin() as connection:
+        table.metadata.create_all(connection)
+        connection.execute(sa.text('INSERT INTO spare_parts_part ("order") VALUES (NULL)'))
+        op = Operations(MigrationContext.configure(connection))
+        exec("\n".join(render_op(None, filled)), {"sa": sa, "op": op})
+        stored = connection.execute(sa.text('SELECT "order" FROM spare_parts_part')).scalar_one()
+    engine.dispose()
+    assert (
+        stored == {True: "1", 7: "7"}.get(value, value) if not isinstance(value, dict) else json.loads(stored) == value
+    )
 
 
 READ = {  # types as they are read from a database, and those of models
