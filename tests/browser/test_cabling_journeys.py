@@ -52,6 +52,36 @@ def test_three_cables_through_two_panels_take_ten_actions(page: Any, demo_servic
     assert plant.leads_to(near) == (far, True)
 
 
+def test_three_cables_through_two_panels_take_ten_presses(page: Any, demo_service: Service, plant: Plant) -> None:
+    """A text that is typed counts as one."""
+    near, first, second, far = plant.end(), plant.panel(), plant.panel(), plant.end()
+    page.goto(f"/dcim/interfaces/{near.id}/")
+    page.keyboard.press("a")  # press 1
+    for device in (first.device, second.device):
+        pick(page, named(demo_service, device))  # 2 presses each
+        page.keyboard.press("Shift+Enter")  # and 1
+        page.locator("[data-notice]").wait_for()
+    pick(page, named(demo_service, device_of(demo_service, far)))  # presses 8 and 9
+    page.keyboard.press("Enter")  # press 10
+    page.wait_for_url(f"**/{second.fronts[0].id}/")
+    assert plant.leads_to(near) == (far, True)
+
+
+def test_a_panel_is_inserted_by_keys_alone(page: Any, demo_service: Service, plant: Plant) -> None:
+    a, b, panel = plant.end(), plant.end(), plant.panel()
+    cable = plant.cable(a, b).removesuffix("/").rpartition("/")[2]
+    page.goto(f"/dcim/cables/insert-panel/?pk={cable}")
+    page.wait_for_function("() => document.activeElement.role === 'combobox'")
+    name = named(demo_service, panel.device)
+    page.keyboard.type(name)
+    page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.name === 'to'")
+    page.keyboard.press("Enter")
+    page.locator("[data-notice]", has_text="now leads through").wait_for()
+    assert plant.leads_to(a) == (b, True) and peers(demo_service, [b]) != [a.id]
+
+
 def test_a_port_is_connected_by_keys_alone(page: Any, demo_service: Service, plant: Plant) -> None:
     near, far = plant.end(), plant.ends("dcim.interface", 3)
     page.goto(f"/dcim/cables/connect/?a={near.label}:{near.id}")
@@ -161,6 +191,28 @@ def test_the_focus_of_the_workbench_is_at_the_next_step(page: Any, demo_service:
     page.wait_for_function("() => document.activeElement.textContent === 'Connect 4'")
     page.keyboard.press("Enter")
     page.locator("[data-notice]", has_text="4 cables were created.").wait_for()
+
+
+# Ports that take more than one line.
+BROKEN = "() => [...document.querySelectorAll('.port')].filter((port) => port.offsetHeight > 36).map((port) => port.textContent)"
+
+
+@pytest.mark.parametrize("width", (WIDTH, PHONE_WIDTH))
+def test_each_port_of_the_workbench_takes_a_line(
+    new_page: Callable[..., Any], demo_service: Service, plant: Plant, width: int
+) -> None:
+    page, one = new_page(width=width), plant.device(name="rtm-b02-sw1")
+    ends = [plant.end(device=one, name=f"ge-0/0/{number}") for number in range(3)]
+    plant.end(device=one, name="Vlan10", type="virtual")
+    panel = plant.panel(3, name="rtm-p1")
+    plant.cables((ends[0], panel.fronts[0]))
+    page.goto(f"/dcim/cabling/?left=dcim.device:{one}&right=dcim.device:{panel.device}")
+    page.locator(".port", has_text="connected to rtm-p1").wait_for()
+    assert page.locator(".port").count() == 6 and page.evaluate(BROKEN) == []
+    page.get_by_text("1 is not listed: Cables cannot be terminated to Virtual interfaces.").wait_for()
+    page.get_by_role("button", name="In order").click()
+    page.get_by_role("button", name="Connect 2").wait_for()
+    assert page.evaluate(BROKEN) == []
 
 
 def test_ports_are_paired_by_dragging_and_by_keys(page: Any, demo_service: Service, plant: Plant) -> None:

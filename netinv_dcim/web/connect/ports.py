@@ -7,6 +7,7 @@ may not view are left out. The number of statements depends neither on the numbe
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,9 @@ class PortHost:
 
 @dataclasses.dataclass(frozen=True)
 class ConnectablePort:
-    """A port of a host. ``peer`` is what its cable leads to; empty for what the user may not view."""
+    """A port of a host. ``peer`` is what its cable leads to; empty for what the user may not view. ``refusal`` is the
+    reason why it never takes a cable, such as a virtual interface.
+    """
 
     end: End
     host: PortHost
@@ -57,6 +60,7 @@ class ConnectablePort:
     type: str
     row: Any
     peer: str = ""
+    refusal: str = ""
 
     @property
     def address(self) -> str:
@@ -81,6 +85,16 @@ class PortGroup:
     label: str
     title: str
     ports: Sequence[ConnectablePort]
+
+    @property
+    def listed(self) -> list[ConnectablePort]:
+        """The ports that take cables, free or not."""
+        return [port for port in self.ports if not port.refusal]
+
+    @property
+    def unlisted(self) -> Mapping[str, int]:
+        """The number of the other ports by the reason."""
+        return Counter(port.refusal for port in self.ports if port.refusal)
 
 
 def address_of(end: End) -> str:
@@ -216,7 +230,8 @@ def _port(uow: UnitOfWork, host: PortHost, label: str, row: Any, named: Mapping[
     end = End(label, row.id)
     name = component_display_name(row.name, getattr(row, "label", "")) if hasattr(row, "name") else named.get(end, "")
     peer = named.get(End(row.cable_peer_type, row.cable_peer_id), "") if row.cable_peer_type else ""
-    return ConnectablePort(end, host, name, _type_of(uow.registry[label], row), row, peer)
+    refusal = model_of(uow.registry, label).cannot_be_cabled(row) or ""
+    return ConnectablePort(end, host, name, _type_of(uow.registry[label], row), row, peer, refusal)
 
 
 def _type_of(endpoint: Endpoint, row: Any) -> str:
@@ -232,8 +247,7 @@ def _type_of(endpoint: Endpoint, row: Any) -> str:
 def reason(registry: Registry, port: ConnectablePort, begun: ConnectablePort | None = None) -> str:
     """The reason why a port takes no cable, or none from the ``begun`` one, in the words of pages; empty if it fits."""
     if begun is None:
-        refusal = model_of(registry, port.end.label).cannot_be_cabled(port.row)
-        return refusal or (_connected(port) if port.cable is not None else "")
+        return port.refusal or (_connected(port) if port.cable is not None else "")
     found = misfit(registry, (begun.end, port.end), (begun.row, port.row))
     if found is None:
         return ""

@@ -7,21 +7,23 @@ document.addEventListener("change", ({ target }) => {
   form().requestSubmit(form().querySelector("[data-show]"));
 });
 
-// Enter in a field of the cable connects, it does not show ports.
+// Enter in a field of the cable or at a port connects, it does not show ports; with Shift it goes on from there.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.defaultPrevented || !event.target.matches?.(".cable-fields input:not([role]), .ports input")) return;
   event.preventDefault();
-  form().requestSubmit(form().querySelector("button.primary"));
+  const further = event.shiftKey && (form().querySelector('[value="on"]') ?? form().querySelector('[value="next"]'));
+  form().requestSubmit(further || form().querySelector("button.primary"));
 });
 
 function focus() {
   if (!form() || form().querySelector('[role="alert"]')) return;
-  for (const name of ["a", "b"]) {
-    if (form().elements[`${name}_of`]?.value) continue;
+  for (const name of ["a", "b", "to"]) {
+    const host = form().elements[`${name}_of`];
+    if (!host || host.value) continue;
     form().querySelector(`[name="${name}_of"]`)?.closest(".picker")?.querySelector('[role="combobox"]')?.focus();
     return;
   }
-  const chosen = form().querySelector('input[name="b"]:checked') ?? form().querySelector('input[name="b"]:enabled');
+  const ports = 'input:is([name="b"], [name="to"])', chosen = form().querySelector(`${ports}:checked`) ?? form().querySelector(`${ports}:enabled`);
   chosen?.focus();
 }
 

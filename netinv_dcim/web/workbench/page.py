@@ -139,10 +139,7 @@ def _stepped(uow: UnitOfWork, query: ListQuery, plain: ListQuery, benches: Mappi
     if way:
         if way not in PAIRINGS:
             raise Invalid({PAIRING: [f'"{way[:100]}" is not a valid choice. Choices are {", ".join(PAIRINGS)}.']})
-        free = [
-            [port for port in _of_kind(bench) if not ports.reason(uow.registry, port)] for bench in benches.values()
-        ]
-        chosen = list(PAIRINGS[way][1](*free))[:MAX_PAIRS]
+        chosen = list(PAIRINGS[way][1](*(_free(uow, bench) for bench in benches.values())))[:MAX_PAIRS]
         return plain.with_values(PAIR, [pair_text(left, right) for left, right in chosen])
     left, right = _last(query, LEFT), _last(query, RIGHT)
     if left and right:

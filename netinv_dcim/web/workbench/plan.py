@@ -47,8 +47,12 @@ class Bench:
         return [port for host in self.hosts for group in self.groups.get(host.end, ()) for port in group.ports]
 
     def shown(self, host: PortHost) -> list[ConnectablePort]:
+        """The ports of a host that are of the chosen kind and take cables."""
+        return [port for group in self.chosen(host) for port in group.listed]
+
+    def chosen(self, host: PortHost) -> list[PortGroup]:
         """The ports of a host that are of the chosen kind."""
-        return [port for group in self.groups.get(host.end, ()) if group.label == self.kind for port in group.ports]
+        return [group for group in self.groups.get(host.end, ()) if group.label == self.kind]
 
     @property
     def kinds(self) -> dict[str, str]:
