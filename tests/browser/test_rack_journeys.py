@@ -107,6 +107,34 @@ def test_a_device_is_moved_by_keys_alone(page: Any, demo_service: Service, room:
     assert unit == 7 and name != low["rack"]["display"]
 
 
+def test_the_planner_begins_at_the_first_device_and_a_key_leads_to_its_button(
+    page: Any, demo_service: Service, room: Room
+) -> None:
+    """No key but those of the journey: one to plan, one for each step, two to apply."""
+    first, second = room.rack(), room.rack()
+    devices = [room.device(first, unit) for unit in (10, 9)]
+    page.goto(room.path)
+    page.keyboard.press("a")
+    page.wait_for_function("() => document.activeElement.dataset.device")
+    assert page.evaluate("document.activeElement === document.querySelector('#results [data-device]')")
+    devices.sort(key=lambda device: device["id"] != page.evaluate("document.activeElement.dataset.device"))
+    for device in devices:
+        page.wait_for_function("id => document.activeElement.dataset.device === id", arg=device["id"])
+        page.keyboard.press("ArrowRight")
+        page.locator(f'#results g[data-rack="{second["id"]}"] [data-device="{device["id"]}"]:focus').wait_for()
+        if device is devices[0]:
+            page.keyboard.press("Shift+Tab")  # the head of the second rack
+            page.keyboard.press("Shift+Tab")
+    page.keyboard.press("s")
+    page.wait_for_function("() => document.activeElement.textContent === 'Apply 2 moves'")
+    page.keyboard.press("Enter")
+    page.locator("[data-notice]").wait_for()
+    assert sorted(place(demo_service, device) for device in devices) == [
+        (second["display"], 9),
+        (second["display"], 10),
+    ]
+
+
 def test_the_address_of_a_plan_shows_it_to_others(page: Any, new_page: Any, room: Room, devices: list[Any]) -> None:
     low, _ = devices
     page.goto(f"{room.path}&_plan=1")

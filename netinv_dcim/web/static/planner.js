@@ -32,7 +32,18 @@ document.addEventListener("scroll", (event) => {
   if (event.target.matches?.(".tray")) scrolled = event.target.scrollTop;
 }, { capture: true });
 
+// The planner begins at the first device.
+let begun = false;
+function begin() {
+  if (plan() && !begun && document.activeElement === document.body) {
+    document.querySelector(".tray [data-device], #results [data-device]")?.focus({ preventScroll: true });
+  }
+  begun = Boolean(plan());
+}
+addEventListener("load", begin);
+
 new MutationObserver(() => {
+  if (!focused && !choosing) begin();
   document.querySelector(".tray")?.scrollTo(0, scrolled);
   if (choosing) targets()[0]?.focus();
   choosing = false;
