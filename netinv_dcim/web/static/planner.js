@@ -5,16 +5,22 @@ const SVG = "http://www.w3.org/2000/svg";
 
 const plan = () => document.querySelector("[data-plan]");
 const faces = () => [...document.querySelectorAll("g[data-rack]")];
+const drawn = (device) => document.querySelector(`#results [data-device="${device}"]`);
 const height = (face) => Math.round((face.ownerSVGElement.viewBox.baseVal.height - 2 * CAP) / UNIT);
 const descends = (face) => face.querySelector("use").getAttribute("href").includes("-down");
 const row = (face, unit, units) => (descends(face) ? unit - 1 : height(face) - unit - units + 1);
 const unitAt = (face, place, units) => (descends(face) ? place + 1 : height(face) - place - units + 1);
 
 let focused, scrolled = 0; // the device that has the focus, and how far the tray is scrolled, also after a step
+let last, following; // the device that was moved last, and the next one of where it was
 let choosing = false; // the first unit that the chosen device fits into gets the focus when the page is there
 
 // Follows a link of the page with one more move; the script of lists replaces the part of the page.
 function move(device, face, unit) {
+  if (device !== last) {
+    const all = [...(drawn(device)?.closest("g[data-rack]").querySelectorAll("[data-device]") ?? [])], place = all.indexOf(drawn(device));
+    [last, following] = [device, (all[place + 1] ?? all[place - 1])?.dataset.device];
+  }
   const url = new URL(plan().dataset.plan, location.origin), kept = url.searchParams.getAll("_move");
   url.searchParams.delete("_move");
   for (const text of kept) if (!text.startsWith(`${device}:`)) url.searchParams.append("_move", text);
@@ -48,7 +54,7 @@ new MutationObserver(() => {
   if (choosing) targets()[0]?.focus();
   choosing = false;
   if (!focused) return;
-  const link = document.querySelector(`#results [data-device="${focused}"]`);
+  const link = drawn(focused);
   if (link && document.activeElement !== link) link.focus({ preventScroll: true });
   focused = undefined;
 }).observe(document.getElementById("content"), { childList: true });
@@ -67,6 +73,13 @@ document.addEventListener("keydown", (event) => {
   }
   const all = faces(), next = all[all.indexOf(face) + steps[event.key]];
   if (next) move(link.dataset.device, next, Math.max(1, Math.min(unit, height(next) - units + 1)));
+});
+
+// -- j: from a device that was moved to the next one of where it was
+
+document.addEventListener("keydown", (event) => {
+  if (!plan() || event.key !== "j" || event.ctrlKey || event.metaKey || event.altKey || document.body.hasAttribute("data-no-shortcuts")) return;
+  if (!event.target.closest?.("input, select, textarea, dialog")) drawn(following)?.focus();
 });
 
 // -- arrow keys: up and down in the tray to the next device, to the right to the units that one fits into, and among these
