@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import netaddr
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 ADDRESS, PREFIX, AGGREGATE, VLAN = "ipam.ipaddress", "ipam.prefix", "ipam.aggregate", "ipam.vlan"
 MAX_VID = 4094
-MAX_OWNERS = 50  # of one address
 _VLAN = re.compile(r"vlan\s*([0-9]{1,4})", re.I)
 
 
@@ -68,35 +67,26 @@ def addresses(uow: UnitOfWork, text: str) -> Iterator[Match]:
 
 
 def owners(uow: UnitOfWork, text: str) -> Iterator[Match]:
-    """Yields the devices and virtual machines with the address, which are shown after it: one statement."""
+    """Yields the devices and virtual machines with the address, which are shown after it."""
     network = _network(text)
     if network is None or network.prefixlen < networks.BITS[network.version]:
         return
     endpoint = uow.registry[ADDRESS]
-    parts: list[Any] = []
     for label, (owner, attribute, _) in OWNERS.items():
         ports = uow.registry.get(label)
         if ports is None:
             continue
         address, port = endpoint.table.alias(), ports.table.alias()
         conditions = [networks.host_is(address, network), address.c.assigned_object_type == label]
-        assigned = sa.select(address.c.assigned_object_id).where(
-            *conditions, *permissions.visible(uow, endpoint, address)
-        )
-        key = port.c[f"{attribute}_id"].label("key")
+        conditions += permissions.visible(uow, endpoint, address)
+        assigned = sa.select(address.c.assigned_object_id).where(*conditions)
         limits = permissions.visible(uow, ports, port)
-        parts.append(sa.select(sa.literal(owner).label("owner"), key).where(port.c.id.in_(assigned), *limits))
-    if not parts:
-        return
-    keys_by_owner: dict[str, list[Any]] = {}
-    for owner, key in uow.execute(sa.union(*parts).limit(MAX_OWNERS)):
-        keys_by_owner.setdefault(owner, []).append(key)
-    for owner, keys in keys_by_owner.items():
-        title, parameters = uow.registry[owner].plural, [("id", str(key)) for key in keys]
-        yield Match(owner, title, "address", functools.partial(_is_one, keys), parameters, fallback=True)
+        keys = sa.select(port.c[f"{attribute}_id"]).where(port.c.id.in_(assigned), *limits)
+        title = uow.registry[owner].plural
+        yield Match(owner, title, "address", functools.partial(_is_one, keys), fallback=True)
 
 
-def _is_one(keys: Sequence[Any], table: Any) -> Any:
+def _is_one(keys: Any, table: Any) -> Any:
     """Condition: the row has one of the ids."""
     return table.c.id.in_(keys)
 

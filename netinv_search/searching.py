@@ -289,7 +289,7 @@ def _groups(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[dict
 
 def _group(uow: UnitOfWork, query: _Query, results: list[Any], limit: int) -> dict[str, Any]:
     match, endpoint = query.match, query.endpoint
-    path, parameters = f"{uow.base}{endpoint.path}", match.parameters
+    path, parameters = f"{uow.base}{endpoint.path}", match.parameters or [("id", item["id"]) for item in results]
     if query.words:
         path, parameters = f"{uow.base}/api/search/", [("q", f"in:{endpoint.resource.name} {query.words}")]
     return {

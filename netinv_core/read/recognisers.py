@@ -21,8 +21,9 @@ class Match:
     """Objects of the resource ``label`` that a text identifies: those for which ``condition(table)`` holds.
 
     ``field`` is the column that matches. ``parameters`` are the filters with which the resource's list shows the same
-    objects. ``order(table)`` returns ORDER BY expressions. A ``fallback`` is shown only if no earlier match of its
-    recogniser has objects. ``links(first)`` returns titles and URLs of what to do next, for the first object.
+    objects; without them it shows those of the answer, by id. ``order(table)`` returns ORDER BY expressions. A
+    ``fallback`` is shown only if no earlier match of its recogniser has objects. ``links(first)`` returns titles and
+    URLs of what to do next, for the first object.
     """
 
     label: str
