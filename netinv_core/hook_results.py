@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from netinv_core import declared_types
 from netinv_core.declaration_checks import DeclarationError, check_call
 
 if TYPE_CHECKING:
@@ -66,7 +67,18 @@ def check_result(hook: str, result: Any, shape: str, item_type: str) -> None:
     for item in result.values() if isinstance(result, Mapping) and is_mapping else result:
         if not _is_a(item, item_type):
             raise DeclarationError(f"{hook} returns {_described(item)} instead of {item_type}")
-        check_functions(item)
+        check_values(hook, item)
+
+
+def check_values(hook: str, item: Any) -> None:
+    """Checks the values and the functions of a dataclass that a hook returns.
+
+    :raises DeclarationError: for one of another type
+    """
+    check_functions(item)
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        for mistake in declared_types.mistakes(item):
+            raise DeclarationError(f"{hook} returns {mistake}")
 
 
 def check_functions(item: Any) -> None:

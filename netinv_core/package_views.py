@@ -20,6 +20,7 @@ from pyramid.interfaces import (
     IDefaultCSRFOptions,
     IDefaultPermission,
     IRequestFactory,
+    IResponse,
     IResponseFactory,
     IRootFactory,
     ITweens,
@@ -27,8 +28,8 @@ from pyramid.interfaces import (
 
 from netinv_core import described_views
 from netinv_core.declaration_checks import DeclarationError
-from netinv_core.package_faults import package_at_fault
-from netinv_core.packages import CORE, PackageError, errors_of
+from netinv_core.package_faults import package_at_fault, plugin_of_module
+from netinv_core.packages import CORE, PackageError, errors_of, loading
 from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ OF_THE_SERVICE = {
     IResponseFactory: "factory of responses",
     IRootFactory: "root factory",
 }
+# The first parts of discriminators, of which there is one for each class of results or contexts.
+OF_CLASSES = {IResponse: "answer of views that return", "traverser": "traverser of", "resource url adapter": "URLs of"}
 SAMPLE = "00000000-0000-4000-8000-000000000000"  # stands for the placeholders of a route; an id
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::((?:[^{}]|\{[^{}]*\})*))?\}|\*\w+$")
 
@@ -65,9 +68,9 @@ def add_packages(config: Configurator) -> None:
     routes: dict[str, str] = {}
     for action in config.action_state.actions:
         package, discriminator = package_by_action.get(action["info"], CORE), action["discriminator"]
-        if registry.is_plugin(package) and discriminator in OF_THE_SERVICE:
+        if registry.is_plugin(package) and (replaced := _replaced(registry, package, discriminator)):
             with registry.failures.of(package):
-                raise DeclarationError(f"it replaces the {OF_THE_SERVICE[discriminator]} of the whole service")
+                raise DeclarationError(f"it replaces the {replaced} of the whole service")
         if isinstance(discriminator, tuple) and discriminator[0] == "route":
             routes[discriminator[1]] = package
     registry.failures.check()
@@ -76,13 +79,25 @@ def add_packages(config: Configurator) -> None:
     check_routes(config, routes)
 
 
+def _replaced(registry: Registry, package: str, discriminator: Any) -> str | None:
+    """What an action of a plugin replaces for others, too; ``None`` for an action about the plugin's own views."""
+    if discriminator in OF_THE_SERVICE:
+        return OF_THE_SERVICE[discriminator]
+    if not isinstance(discriminator, tuple) or discriminator[0] not in OF_CLASSES:
+        return None
+    kind, subject = discriminator
+    if subject is not None and plugin_of_module(registry, subject.__module__) == package:
+        return None
+    return f"{OF_CLASSES[kind]} {getattr(subject, '__name__', 'everything')}"
+
+
 def include_modules(config: Configurator, package: str, modules: Iterable[str]) -> None:
     """Includes modules of a package, and notes that it queued their actions.
 
     :raises PackageError: when an ``includeme`` fails
     """
     queued_before = len(config.action_state.actions)
-    with errors_of(package), described_views.checked(config, package):
+    with errors_of(package), loading(package), described_views.checked(config, package):
         for module in modules:
             config.include(_imported(module) if isinstance(module, str) else module)
     package_by_action: PackageByAction = getattr(config.registry, "netinv_package_by_action", {})

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from packaging.requirements import InvalidRequirement, Requirement
 
+from netinv_core import listeners, shared_state
 from netinv_core.app import App, needs
 from netinv_core.presentation import check_menu
 from netinv_core.records import FailedPackage as FailedPackage
@@ -36,7 +37,9 @@ LIBRARIES = tuple(
 )
 CORE = "core"  # the entry point without which there is no service
 CASCADES = "netinv_generic_cascades"  # the hook of disabled features that is called
+REFUSAL = "netinv_refusal"  # attribute of a hook module that changed what all share when it was imported: its error
 FILE_PREFIX = "netinv_plugin_"  # of the module names of plugins that are one file
+SLOW = 30  # seconds that a package may load before the log tells so
 MAX_REASON_LENGTH = 1000  # characters of what is told of an exception
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -109,6 +112,7 @@ def quarantine(packages: Packages, error: PackageError) -> Packages:
         if failure.package == CORE:
             raise cause
         log.error("package %s failed; the service starts without it", failure.package, exc_info=cause)
+        listeners.remove([failure.package])
         modules, broken = packages
         remaining = [(name, module) for name, module in modules if name != failure.package]
         origin, lacks_migrations = _origin(modules, failure.package), isinstance(cause, PendingMigrations)
@@ -147,7 +151,8 @@ def _culprit(packages: Packages, build: Callable[[Packages], Any], error: Except
     def is_gone(count: int) -> bool:
         left_out = plugins[len(plugins) - count :]
         try:
-            build(([item for item in packages[0] if item[0] not in left_out], packages[1]))
+            with listeners.removed(left_out):
+                build(([item for item in packages[0] if item[0] not in left_out], packages[1]))
         except Exception as other:
             return reason_of(other) != reason_of(error)
         return True
@@ -234,9 +239,12 @@ def discover(plugins_dir: str = "") -> Packages:
 def _load(packages: Packages, name: str, origin: str, load: Callable[[], Any]) -> None:
     """Loads a hook module into the lists of ``packages``: that of modules, or that of failed packages."""
     modules, broken = packages
+    module: Any = None
     try:
-        with errors_of(name):
+        with errors_of(name), loading(name):
             module = load()
+            if (refusal := getattr(module, REFUSAL, None)) is not None:  # modules are imported once in a process
+                raise refusal
             app_of(module)
     except KeyboardInterrupt as interrupt:
         place = f"the package {name} of {origin} was imported{_place_of(interrupt)}"
@@ -245,16 +253,50 @@ def _load(packages: Packages, name: str, origin: str, load: Callable[[], Any]) -
     except PackageError as failure:
         error = failure.__cause__ or failure
         log.error("package %s of %s does not load; the service starts without it", name, origin, exc_info=error)
-        broken.append(FailedPackage(name, origin, f"{reason_of(error)}{_place_of(error)}"))
+        listeners.remove([name])
+        place = _place_of(error)
+        if isinstance(error, shared_state.SharedStateChanged):
+            setattr(module, REFUSAL, error)
+            place = ""
+        broken.append(FailedPackage(name, origin, f"{reason_of(error)}{place}"))
     else:
         modules.append((name, module))
 
 
+@contextlib.contextmanager
+def loading(package: str) -> Iterator[None]:
+    """Context manager of the code of a package that is run once in a process: notes what has to be removed with it, and
+    tells where it is while it takes long.
+
+    :raises SharedStateChanged: when it changes what all packages share
+    """
+    thread = threading.get_ident()
+
+    def tell() -> None:
+        frames = traceback.extract_stack(sys._current_frames().get(thread))
+        place = next((f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in reversed(_own(frames))), "")
+        log.warning("the package %s has been loading for %s seconds%s", package, SLOW, place)
+
+    timer = threading.Timer(SLOW, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        with shared_state.kept(), listeners.noted(package):
+            yield
+    finally:
+        timer.cancel()
+
+
 def _place_of(error: BaseException) -> str:
     """The file and the line of a package in which an exception was raised, or a library that it called raised it."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
-    own = [frame for frame in frames if not any(place in frame.filename for place in LIBRARIES)]
+    own = _own(traceback.extract_tb(error.__traceback__))
     return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+
+
+def _own(frames: Sequence[traceback.FrameSummary]) -> list[traceback.FrameSummary]:
+    """The frames whose files may be a package's."""
+    files = [frame for frame in frames if not frame.filename.startswith("<")]
+    return [frame for frame in files if not any(place in frame.filename for place in LIBRARIES)]
 
 
 def _plugin_files(folder: str) -> list[Path]:

@@ -10,6 +10,8 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from netinv_core import declared_types
+
 SEPARATOR = " › "  # between the name of a parent and that of a part
 MAX_MENU = 200  # sections and entries of the navigation that one package adds
 PLACE_SEPARATOR = " · "  # between a name and where it is valid
@@ -123,13 +125,21 @@ def check_menu(place: str, sections: Iterable[Any]) -> None:
     """Checks the sections that a package adds to the navigation.
 
     :param place: what has them, with its verb
-    :raises TypeError: for anything else than sections
+    :raises TypeError: for anything else than sections and entries with texts
     :raises ValueError: for more than :data:`MAX_MENU` sections and entries
     """
     count = 0
     for section in sections:
         if not isinstance(section, MenuSection):
             raise TypeError(f"{place} {type(section).__name__} instead of MenuSection")
+        for item in (section, *(entry for entry in section.entries if isinstance(entry, MenuEntry))):
+            for mistake in declared_types.mistakes(item):
+                raise TypeError(f"{place} a {mistake}")
+        for entry in section.entries:
+            if not isinstance(entry, str | MenuEntry):
+                raise TypeError(
+                    f"the section {section.title!r} of the menu has {entry!r}; expected a resource or a MenuEntry"
+                )
         count += 1 + len(section.entries)
     if count > MAX_MENU:
         raise ValueError(f"{place} {count} sections and entries; a package may have {MAX_MENU}")

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from pyramid.renderers import render
 from pyramid.request import Request
 
+from netinv_core import declared_types
 from netinv_core.errors import Denied, Invalid
 from netinv_core.hook_results import check_functions
 from netinv_core.http.time_limits import TakesTooLong, in_time
@@ -329,33 +330,16 @@ def _checked(hook: str, item: Any, *item_types: type) -> Any:
         raise TypeError(f"{hook} returns {type(item).__name__} instead of {names}")
     given: Any = item
     for field in dataclasses.fields(given):
-        is_valid = _VALID.get(str(field.type))
-        value = getattr(given, field.name)
-        if is_valid is not None and not is_valid(value):
-            kind = type(item).__name__
-            raise TypeError(f"{hook} returns {kind} whose {field.name} is {value!r}; expected {field.type}")
+        annotation = str(field.type)
+        is_valid = isinstance(getattr(given, field.name), declared_types.SCALARS.get(annotation, object))
+        if not is_valid or annotation in declared_types.LISTS:
+            for mistake in declared_types.mistakes(item):
+                raise TypeError(f"{hook} returns {mistake}")
     return item
 
 
-def _are_pairs_of_texts(value: Any) -> bool:
-    """True for a list of pairs of texts."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return False
-    return all(
-        isinstance(pair, tuple | list) and len(pair) == PAIR and all(isinstance(part, str) for part in pair)
-        for pair in value
-    )
-
-
-# Checks of the values of extensions, by their annotations.
-PAIR = 2
-PART, TAB = "panel_timeout", "tab_timeout"  # settings: of a part beside others, and of one that is a page
-_VALID: Mapping[str, Callable[[Any], bool]] = {
-    "str": lambda value: isinstance(value, str),
-    "int": lambda value: isinstance(value, int),
-    "bool": lambda value: isinstance(value, bool),
-    "Sequence[tuple[str, str]]": _are_pairs_of_texts,
-}
+# Settings of time limits: of a part beside others, and of one that is a page.
+PART, TAB = "panel_timeout", "tab_timeout"
 
 
 def _of_start(hook: str, item: Any, *item_types: type) -> Any:

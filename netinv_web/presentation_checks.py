@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from netinv_core import fields
+from netinv_core import declared_types, fields
 from netinv_core.declaration_checks import DeclarationError
 from netinv_core.http.errors import exists
 from netinv_core.nearest import hint
@@ -80,6 +80,8 @@ def check_paths(event: Any) -> None:
 
 
 def _check(endpoint: Endpoint, stated: Presentation) -> None:
+    for mistake in declared_types.mistakes(stated):
+        raise DeclarationError(f"{endpoint.label} has a {mistake}")
     for member, names, known, is_none in _names(endpoint, stated):
         check_names(f"{member} of the presentation of {endpoint.label}", names, known, is_none)
     if stated.found_with:

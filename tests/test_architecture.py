@@ -511,6 +511,8 @@ FOREIGN = {
     "netinv_core/driver/data_manager.py": {"_SESSION_STATE", "_retryable_errors"},  # zope.sqlalchemy
     "netinv_outgoing/guarded_http.py": {"_dns_host"},  # urllib3
     "netinv_core/package_views.py": {"_conflicts"},  # Pyramid
+    "netinv_admin/commands/cli.py": {"_exit"},  # os
+    "netinv_core/packages.py": {"_current_frames"},  # sys
     "netinv_extras/jobs/child.py": {"_exit"},  # os
     "netinv_extras/jobs/forkserver.py": {"_exit"},  # os
 }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
+import os
+import sys
 from typing import Any
 
 import click
@@ -25,6 +28,7 @@ from netinv_admin.commands import (
 from netinv_admin.commands import database as database_commands
 from netinv_admin.commands.plugin_group import Extensible, packages
 from netinv_admin.commands.readable_errors import readable_errors
+from netinv_core import shared_state
 from netinv_core.environment import DEFAULT_INI, VARIABLE, Environment
 from netinv_core.telemetry import log_context
 
@@ -38,6 +42,18 @@ class Commands(Extensible):
         """Parses the options of the command line."""
         with readable_errors(parent):
             return super().make_context(info_name, args, parent, **extra)
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Runs a command line, and ends the process where threads of packages would keep it from ending."""
+        try:
+            return super().main(*arguments, **options)
+        except SystemExit as end:
+            if any(thread.is_alive() for thread in shared_state.unended):
+                logging.shutdown()
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(end.code if isinstance(end.code, int) else bool(end.code))
+            raise
 
     def invoke(self, context: click.Context) -> Any:
         """Runs the command that the command line names."""

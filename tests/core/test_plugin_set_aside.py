@@ -35,6 +35,21 @@ RECORDED = "\n@hookimpl\ndef netinv_changes_recorded(uow, changes):\n    fail()\
 APP = "\n@hookimpl\ndef netinv_app():\n    return App('failing', 'Failing', plugin=True, includes=[__name__])\n"
 INCLUDE = APP + "\ndef includeme(config):\n    {}\n"
 DERIVER = "\ndef deriver(view, info):\n    return fail\n"
+LISTENER = """
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+
+commits = []
+
+@event.listens_for(Session, "before_commit")
+def stop(session):
+    commits.append(session)
+    if len(commits) > 1:  # the first one is of the fixture
+        fail()
+
+def includeme(config):
+    pass
+"""
 READ, WRITE = ("GET", TENANTS), ("POST", TENANTS)
 FAILS = {
     "a field": (FIELD.format("fail"), WRITE),
@@ -45,6 +60,7 @@ FAILS = {
         READ,
     ),
     "a view deriver": (DERIVER + INCLUDE.format("config.add_view_deriver(deriver)"), READ),
+    "a listener": (LISTENER + APP, WRITE),
     "a subscriber": (INCLUDE.format("config.add_subscriber(fail, 'pyramid.events.NewRequest')"), READ),
 }
 GUARD = "\n@hookimpl\ndef netinv_change_guards(registry):\n    return [ChangeGuard(look=fail, check=fail)]\n"
@@ -77,6 +93,7 @@ def test_a_plugin_that_fails_too_often_is_set_aside_and_its_paths_say_so(
     service = serving(code, "3")
     assert [status_of(service, method, path) for _ in range(3)] == [503] * 3
     until(lambda: status_of(service, method, path) < 300)
+    until(lambda: "failing" in service.api.get("/api/status/")["broken-packages"])
     reason = service.api.get("/api/status/")["broken-packages"]["failing"]
     assert "it failed 3 times, and is set aside until the next start; the last failure: " in reason
     (listed,) = [item for item in service.api.get("/api/plugins/installed-plugins/") if item["name"] == "failing"]

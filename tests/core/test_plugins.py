@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_admin.commands.cli import cli
 from netinv_core.main import read_settings, registry_for
-from netinv_core.packages import FILE_PREFIX
+from netinv_core.packages import FILE_PREFIX, discover
 from netinv_testing import Api, Service
 from tests.support import SUPPORT
 from tests.support.plugins import add_distribution
@@ -244,3 +245,39 @@ def test_a_plugin_of_one_file_adds_a_command(plugins_dir: Path, tmp_path: Path) 
     ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.plugins_dir = {plugins_dir}\n")
     assert CliRunner().invoke(cli, ["-c", str(ini), "greet-once"]).output == "hello\n"
     assert CliRunner().invoke(cli, ["greet-once"], env={"NETINV_INI": str(tmp_path / "none.ini")}).exit_code == 2
+
+
+LASTING = """
+import threading, time
+from netinv_core import App, hookimpl
+
+@hookimpl
+def netinv_app():
+    return App("lasting", "Lasting", plugin=True)
+
+threading.Thread(target=time.sleep, args=(600,), name="lasting").start()
+"""
+
+
+def test_a_command_ends_although_a_plugin_starts_a_thread_that_does_not(tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "lasting.py").write_text(LASTING)
+    ini = tmp_path / "netinv.ini"
+    ini.write_text(
+        "[app:main]\nuse = egg:netinv-core\nnetinv.secret = of more than thirty-two characters\n"
+        f"netinv.database_url = sqlite:///{tmp_path}/none.sqlite\nnetinv.plugins_dir = {tmp_path}/plugins\n"
+    )
+    command = [Path(sys.executable).with_name("netinv"), "-c", ini, "migrate", "--plan"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert "it changes the threads for which the process waits at its end" in result.stdout + result.stderr
+    assert "Traceback" not in result.stdout and result.returncode in (0, 1)
+
+
+def test_a_plugin_that_is_refused_for_its_import_stays_so(plugins_dir: Path) -> None:
+    """A module is imported once in a process, and packages are discovered several times."""
+    (plugins_dir / "silent.py").write_text("import logging\nlogging.disable(logging.CRITICAL)\n")
+    for _ in range(2):
+        _, broken = discover(str(plugins_dir))
+        assert {item.name: item.reason for item in broken}["silent"] == (
+            "SharedStateChanged: it changes the log, which all packages share"
+        )

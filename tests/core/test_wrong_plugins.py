@@ -75,7 +75,8 @@ DESCRIBED = (
     "def includeme(config):\n    config.add_netinv_action('dcim/sites', HERE + '-weigh', post=weigh, permission='view')\n"
 )
 
-
+CHANGED = "it changes {}, which all packages share"
+LISTEN = "import sqlalchemy as sa\nsa.event.listen({}, {!r}, {})\n" + APP.format("app()")
 CHECKED_LAST = "table without a migration"
 
 
@@ -238,6 +239,9 @@ WRONG = {
             ("factory of responses", "set_response_factory(view)"),
             ("default permission", "set_default_permission('x')"),
             ("defaults of CSRF checks", "set_default_csrf_options(True)"),
+            ("traverser of everything", "add_traverser(view)"),
+            ("answer of views that return dict", "add_response_adapter(view, dict)"),
+            ("URLs of Site", "add_resource_url_adapter(view, 'netinv_dcim.sites:Site')"),
         )
     },
     "view that is none": Wrong(APP.format("app(extra_views={'x': view})"), "is a function instead of a RootView"),
@@ -432,6 +436,79 @@ WRONG = {
         "from netinv_web.extensions import Panel\n@hookimpl\ndef netinv_web_panels(registry, endpoint):\n"
         "    return [Panel('x', 'X', 'content')]\n",
         "content of Panel is 'content'; expected a function",
+    ),
+    **{
+        f"{what} at the {when}": Wrong(
+            (f"import {module}\n{code}\n" + APP.format("app()"))
+            if when == "import"
+            else INCLUDE.format(f"import {module}; {code}"),
+            CHANGED.format(part),
+        )
+        for what, module, code, part in (
+            ("other working directory", "os", "os.chdir('/')", "the working directory"),
+            ("other mask of files", "os", "os.umask(0)", "the mask of new files (umask)"),
+            ("removed variables", "os", "os.environ.clear()", "the environment variables or the time zone"),
+            (
+                "other time zone",
+                "os, time",
+                "os.environ['TZ'] = 'Pacific/Auckland'; time.tzset()",
+                "the environment variables or the time zone",
+            ),
+            ("other locale", "locale", "locale.setlocale(locale.LC_CTYPE, 'C')", "the locale"),
+            ("signals ignored", "signal", "signal.signal(signal.SIGTERM, signal.SIG_IGN)", "the handlers of signals"),
+            ("nothing logged", "logging", "logging.disable(logging.CRITICAL)", "the log"),
+            ("loggers disabled", "logging.config", "logging.config.dictConfig({'version': 1})", "the log"),
+            ("no search path", "sys", "sys.path.clear()", "the search path of modules (sys.path)"),
+            ("low recursion", "sys", "sys.setrecursionlimit(500)", "the limit of recursion"),
+            ("other timeout", "socket", "socket.setdefaulttimeout(0.001)", "the default timeout of sockets"),
+            ("warnings as errors", "warnings", "warnings.simplefilter('error')", "the filters of warnings"),
+            (
+                "thread that lasts",
+                "threading, time",
+                "threading.Thread(target=lambda: time.sleep(1)).start()",
+                "the threads for which the process waits at its end",
+            ),
+        )
+        for when in ("import", "start")
+    },
+    **{
+        f"listener {what}": Wrong(LISTEN.format(target, event, function), reason)
+        for what, target, event, function, reason in (
+            (
+                "to statements",
+                "sa.Engine",
+                "before_cursor_execute",
+                "lambda *given: 1 / 0",
+                "ZeroDivisionError: division",
+            ),
+            (
+                "with other parameters",
+                "sa.Engine",
+                "before_cursor_execute",
+                "lambda: None",
+                "takes 0 positional arguments",
+            ),
+            ("to connections", "sa.Pool", "checkout", "lambda *given: exit(3)", "SystemExit: 3"),
+            ("to transactions", "sa.orm.Session", "after_begin", "lambda *given: [][0]", "IndexError: list index"),
+        )
+    },
+    **{
+        f"{what} that is no text": Wrong(
+            "from netinv_core import MenuEntry, MenuSection\n" + APP.format(f"app(menu=[{code}])"),
+            f"the menu of the application has a {told}; expected str",
+        )
+        for what, code, told in (
+            ("section", "MenuSection(7, ['wrongs'])", "MenuSection whose title is 7"),
+            ("entry", "MenuSection('Menu', [MenuEntry(None, '/')])", "MenuEntry whose title is None"),
+            ("path of an entry", "MenuSection('Menu', [MenuEntry('Home', b'/')])", "MenuEntry whose path is b'/'"),
+        )
+    },
+    "menu with a function": Wrong(
+        "from netinv_core import MenuSection\n" + APP.format("app(menu=[MenuSection('Menu', [view])])"),
+        "the section 'Menu' of the menu has <function view at",
+    ),
+    "columns in a text": Wrong(
+        PRESENTED.format("columns='name'"), "has a Presentation whose columns is 'name'; expected Sequence[str]"
     ),
     "search that is none": Wrong("@hookimpl\ndef netinv_search(registry):\n    return [1]\n", "SearchProvider"),
 }

@@ -27,6 +27,7 @@ OPEN_MODULES = {
         "command_output",
         "content_types",
         "crypto",
+        "declared_types",
         "dates",
         "db.engine",
         "db.json_sql",
