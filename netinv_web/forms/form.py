@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
@@ -328,7 +328,7 @@ def add_errors(form: Form, body: Any) -> None:
     controls = {control.name: control for control in form.controls}
     for name, messages in body.items():
         if name in controls:
-            controls[name].errors = [readable(messages)]
+            controls[name].errors = [readable(messages, label=str)]  # names within its value are as they were typed
         elif name in GENERAL:
             _add_general(form, messages)
         else:
@@ -351,11 +351,11 @@ def _add_general(form: Form, messages: Any) -> None:
 def _add_of_members(form: Form, controls: Mapping[str, Control], name: str, messages: Any) -> None:
     """Adds the messages of a field with members of its own to the controls of these members."""
     if not isinstance(messages, Mapping):
-        text, owner = f"{_label(name)}: {readable(messages)}", next(filter(_owns_errors, form.controls), None)
+        owner = next(filter(_owns_errors, form.controls), None)
         if owner is None:
-            form.errors.append(text)
+            form.errors.append(f"{_label(name)}: {readable(messages)}")
         else:
-            owner.errors = [*owner.errors, text]
+            owner.errors = [*owner.errors, f"{name}: {readable(messages, label=str)}"]
         return
     for key, text in messages.items():
         start = f"{name}.{key}"
@@ -370,23 +370,26 @@ def _owns_errors(control: Control) -> bool:
     return control.owns_errors
 
 
-def readable(messages: Any) -> str:
-    """Messages of any nesting as sentences, explained where they can be; the items of a list are counted from one."""
-    if isinstance(messages, Mapping):
-        named = ((_position(str(name)), readable(value)) for name, value in messages.items())
-        return " ".join(f"{name}: {text}" if name else text for name, text in named if text)
-    if isinstance(messages, Iterable) and not isinstance(messages, str):
-        return " ".join(filter(None, map(readable, messages)))
-    return explained(messages)
-
-
-def _position(name: str) -> str:
-    if name in GENERAL:
-        return ""
-    is_index = name.isascii() and name.isdecimal() and len(name) <= MAX_INDEX_DIGITS
-    return f"Item {int(name) + 1}" if is_index else _label(name)
-
-
 def _label(name: str) -> str:
     """The label of a name that is written as those of fields; other texts, such as filters, stay as they are."""
     return label_of_name(name) if FIELD_NAME.fullmatch(name) else name
+
+
+def readable(messages: Any, label: Callable[[str], str] = _label) -> str:
+    """Messages of any nesting as sentences, explained where they can be; the items of a list are counted from one.
+
+    :param label: returns what is shown for a name
+    """
+    if isinstance(messages, Mapping):
+        named = ((_position(str(name), label), readable(value, label)) for name, value in messages.items())
+        return " ".join(f"{name}: {text}" if name else text for name, text in named if text)
+    if isinstance(messages, Iterable) and not isinstance(messages, str):
+        return " ".join(filter(None, (readable(message, label) for message in messages)))
+    return explained(messages)
+
+
+def _position(name: str, label: Callable[[str], str]) -> str:
+    if name in GENERAL:
+        return ""
+    is_index = name.isascii() and name.isdecimal() and len(name) <= MAX_INDEX_DIGITS
+    return f"Item {int(name) + 1}" if is_index else label(name)
