@@ -222,12 +222,13 @@ class RackPlan:
         return sorted(lines, key=lambda line: not line.errors)
 
     def _reasons(self, key: uuid.UUID) -> list[str]:
-        """The messages of a refused move, without the sentence about the unique set, which says that the place is taken
+        """The messages of a refused move, without the sentences about the unique set, which say that the place is taken
         once more, and with what takes it.
         """
         if key not in self.errors:
             return []
-        texts = [text.removesuffix(f" {OCCUPIED.partition('. ')[2]}") for text in messages_of(self.errors[key])]
+        again = f" {OCCUPIED.partition('. ')[2]}"
+        texts = [text.partition(again)[0] for text in messages_of(self.errors[key])]
         return texts + ([f"In the way: {', '.join(self.obstacles[key])}."] if self.obstacles.get(key) else [])
 
 

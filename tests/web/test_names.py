@@ -72,8 +72,11 @@ def row_names(page: Any) -> list[str]:
 def test_a_port_is_named_with_its_device_where_another_object_refers_to_it(
     browser: Browser, inventory: dict[str, Any]
 ) -> None:
+    """Lists say both in one cell; the page of an address says the device, then the port."""
+    shown = browser.get(f"/ipam/ip-addresses/?id={inventory['address']['id']}&_columns=assigned_object")
+    assert f"one-{inventory['word']} › eth1" in main_text(shown)
     page = browser.get(f"/ipam/ip-addresses/{inventory['address']['id']}/")
-    assert f"one-{inventory['word']} › eth1" in main_text(page)
+    assert f"Deviceone-{inventory['word']} Interfaceeth1" in main_text(page)
 
 
 def test_a_cable_without_a_label_is_named_by_its_ends(browser: Browser, inventory: dict[str, Any]) -> None:

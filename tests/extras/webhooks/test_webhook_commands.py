@@ -327,6 +327,7 @@ def test_a_replay_judges_conditions_as_when_the_changes_were_made(
     actions = {"type_create": True, "type_update": True, "type_delete": True}
     told = [make_webhook(**actions, conditions=conditions) for conditions in CONDITIONS]
     change_roles(api, unique)
+    reds = api.get(RACK_ROLES, {"color": RED})["count"]
     live = [queued(service, webhook) for webhook in told]
     assert [bool(found) for found in live] == [True] * len(CONDITIONS) and len({len(found) for found in live}) > 2
     for webhook, found in zip(told, live, strict=True):
@@ -337,7 +338,7 @@ def test_a_replay_judges_conditions_as_when_the_changes_were_made(
         assert run(*words, answer="n\n", status=1).startswith("Queue at most 12 deliveries of 12 changes? [y/N]: n\n")
         assert run(*words, "--yes") == f"{len(found)} queued\n"
         assert queued(service, replayed) == found
-    assert api.get(RACK_ROLES, {"color": RED})["count"] == 0, "nothing of the past is restored"
+    assert api.get(RACK_ROLES, {"color": RED})["count"] == reds, "nothing of the past is restored"
     assert (
         api.get("/api/extras/object-changes/", {"time__gte": began, "changed_object_type": "dcim.rackrole"})["count"]
         == 12
