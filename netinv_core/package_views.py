@@ -80,7 +80,7 @@ def add_packages(config: Configurator) -> None:
 
 
 def _replaced(registry: Registry, package: str, discriminator: Any) -> str | None:
-    """What an action of a plugin replaces for others, too; ``None`` for an action about the plugin's own views."""
+    """The part of the service that an action of a plugin replaces; ``None`` for one about the plugin's own views."""
     if discriminator in OF_THE_SERVICE:
         return OF_THE_SERVICE[discriminator]
     if not isinstance(discriminator, tuple) or discriminator[0] not in OF_CLASSES:

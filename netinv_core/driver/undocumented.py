@@ -90,7 +90,7 @@ def events_of(engine: Engine) -> Any:
 
 
 def result_metadata(names: Sequence[str], columns: Sequence[Any]) -> SimpleResultMetaData:
-    """What a result has to know of its columns."""
+    """The metadata of a result: the names of its columns, and the columns of the statement."""
     return SimpleResultMetaData(names, extra=[(column,) for column in columns])
 
 

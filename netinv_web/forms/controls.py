@@ -35,8 +35,8 @@ Members = Mapping[str, Sequence[Any]]
 
 @dataclasses.dataclass(frozen=True)
 class OfferedChoices:
-    """What a :class:`ChoiceOffer` offers: the choices, a sentence about them, and the values among them that are
-    ``taken``, which cannot be chosen. ``None`` in place of choices: the control stays as it is.
+    """Choices of a :class:`ChoiceOffer`, with a sentence about them, and the values among them that are ``taken`` and
+    cannot be chosen. ``None`` in place of choices: the control stays as it is.
     """
 
     choices: Choices | None

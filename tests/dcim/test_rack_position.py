@@ -115,7 +115,7 @@ class Shelf:
         return next((answer for answer in answers if answer and "id" not in answer), None)
 
     def told(self, *bodies: dict[str, Any]) -> str:
-        """What a problem (RFC 9457) tells about devices that are refused."""
+        """The errors of the problem (RFC 9457) that answers devices which are refused."""
         sent = {"headers": {"Accept": "application/json, application/problem+json"}}
         return str(self._api.send("POST", DEVICES, list(bodies), status=400, **sent).json["errors"])
 
