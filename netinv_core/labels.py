@@ -56,9 +56,14 @@ def label_of_name(name: str) -> str:
 
 
 def label_of(field: Field) -> str:
-    """The label of a field: the declared one, or one from its name. ``rack_count`` is labelled ``Racks``."""
+    """The label of a field: the declared one, or one from its name. ``rack_count`` is labelled ``Racks``.
+
+    A declared one that differs from the name in capitals alone, as those of 1.x do, is written as the others:
+    ``MAC address``.
+    """
     if field.label:
-        return field.label
+        named = label_of_name(field.name)
+        return named if named.casefold() == field.label.casefold() else field.label
     if field.name.endswith("_count"):
         return label_of_name(getattr(field, "counted", "") or _plural(field.name.removesuffix("_count")))
     return label_of_name(field.name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from netinv_core.presentation import MenuSection
+from netinv_core.presentation import MenuEntry, MenuSection
 
 MENU = (
     MenuSection(
         "IPAM",
         [
             "prefixes",
+            MenuEntry("Prefix tree", "/ipam/prefixes/tree/", "ipam.prefix"),
             "ip-addresses",
             "aggregates",
             "rirs",

@@ -13,7 +13,7 @@ from pyramid.request import Request
 from netinv_core.http.mount import url_of
 from netinv_web import notices, static_files
 from netinv_web.extensions import Banner, SaveButton, first_answer, items_for
-from netinv_web.menu import Section, menu_key, menu_of
+from netinv_web.menu import Entry, Section, menu_key, menu_of
 from netinv_web.preferences import preferences_of
 
 if TYPE_CHECKING:
@@ -45,23 +45,29 @@ class PageFrame:
         """The sections of the navigation."""
         return menu_of(self._request.uow)
 
-    @property
-    def open_section(self) -> str:
-        """The title of the section with the page."""
-        path = self._path
+    @functools.cached_property
+    def _place(self) -> tuple[str, Entry | None]:
+        """The title of the section with the page, and the entry that the page belongs to: the one with the longest
+        path, or base, that contains it.
+        """
         matches = [
-            (len(entry.path), section.title)
+            (len(path), path == entry.path, -place, section.title, entry)
             for section in self.menu
-            for entry in section.entries
-            if path.startswith(entry.path) or (entry.base and path.startswith(entry.base))
+            for place, entry in enumerate(section.entries)
+            for path in {entry.path, entry.base or entry.path}
+            if self._path.startswith(path)
         ]
-        return max(matches)[1] if matches else ""
+        if not matches:
+            return "", None
+        *_, title, entry = max(matches)
+        is_current = self.is_current(entry.path) or (entry.base and self.is_current(entry.base))
+        return title, entry if is_current else None
 
     def navigation(self, macro: Callable[..., Markup]) -> Markup:
         """The sections of the navigation, rendered by a macro; all but the one with the page from the cache."""
-        open_section, key = self.open_section, menu_key(self._request.uow)
+        (open_section, current), key = self._place, menu_key(self._request.uow)
         return Markup("").join(
-            macro(section, True, self.is_current)
+            macro(section, True, current)
             if section.title == open_section
             else self.cached((section.title, key), macro, section)
             for section in self.menu
@@ -74,7 +80,7 @@ class PageFrame:
         return markup
 
     def is_current(self, path: str) -> bool:
-        """True for the entry of the navigation that the page belongs to."""
+        """True for the page with a path, and for those below it."""
         return self._path == path or (self._path.startswith(path) and path.count("/") > 2)
 
     @functools.cached_property

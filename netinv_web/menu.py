@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
@@ -12,6 +12,7 @@ from netinv_core.errors import Denied
 from netinv_core.labels import plural_of
 from netinv_core.packages import errors_of
 from netinv_core.presentation import MenuEntry, MenuSection, check_menu
+from netinv_core.registry_cache import cached_in_registry
 from netinv_web.lists.columns import presentation_of
 from netinv_web.paths import page_path
 
@@ -65,6 +66,18 @@ def declared_sections(registry: Registry) -> list[tuple[MenuSection, str]]:
             check_menu("netinv_web_menu returns", added)
             sections += [(section, package) for section in added]
     return sorted(sections, key=lambda pair: pair[0].position)
+
+
+@cached_in_registry
+def places_in_menu(registry: Registry) -> Mapping[str, int]:
+    """The place of each resource in the navigation, by label, whoever may view it."""
+    listed = [
+        registry.by_path.get((app, entry))
+        for section, app in declared_sections(registry)
+        for entry in section.entries
+        if isinstance(entry, str)
+    ]
+    return {endpoint.label: place for place, endpoint in enumerate(listed) if endpoint is not None}
 
 
 def menu_of(uow: UnitOfWork) -> tuple[Section, ...]:

@@ -14,12 +14,15 @@ from netinv_core.auth import permissions
 from netinv_core.changelog.models import CREATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Denied
+from netinv_core.labels import title_of_type
 from netinv_core.masking import MASK, credential_name, without_secrets
 from netinv_core.models.base import table_of
+from netinv_core.read.names import recorded_name
 from netinv_extras.webhooks import payload
 from netinv_extras.webhooks.models import EVENTS, mask_url, webhook_types
 
 if TYPE_CHECKING:
+    from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
 Row = Mapping[str, Any]
@@ -86,13 +89,13 @@ def _invented_change(uow: UnitOfWork, webhook: Row) -> Row:
     }
 
 
-def sample_name(change: Row) -> str:
+def sample_name(registry: Registry, change: Row) -> str:
     """The model and the name of the changed object; empty for an invented change."""
-    return (
-        ""
-        if change["changed_object_type"] == SAMPLE_TYPE
-        else f"{change['changed_object_type']} {change['object_repr']}"
-    )
+    label = change["changed_object_type"]
+    if label == SAMPLE_TYPE:
+        return ""
+    name = recorded_name(registry.get(label), change["before"], change["after"], change["object_repr"])
+    return f"{title_of_type(registry, label)} {name}"
 
 
 def build(uow: UnitOfWork, webhook: Row, change: Row, delivery: Row | None = None) -> payload.WebhookMessage:

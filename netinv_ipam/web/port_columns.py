@@ -43,8 +43,8 @@ def columns_of(endpoint: Endpoint) -> list[ListColumn]:
     if endpoint.label not in ASSIGNABLE:
         return []
     of_fields = [
-        ListColumn(UNTAGGED, "Untagged", untagged, (VLAN_LABEL, "view")),
-        ListColumn(TAGGED, "Tagged", tagged, (VLAN_LABEL, "view"), wraps=True),
+        ListColumn(UNTAGGED, "Untagged", untagged, (VLAN_LABEL, "view"), labelled=True),
+        ListColumn(TAGGED, "Tagged", tagged, (VLAN_LABEL, "view"), wraps=True, labelled=True),
     ]
     return [  # other resources of the model, such as interface connections, lack the fields
         ListColumn("addresses", "Addresses", addresses, (ADDRESS, "view"), wraps=True),

@@ -1,8 +1,8 @@
 """The page ``/ipam/prefixes/tree/``: prefixes below those that contain them, with the gaps between them.
 
 The query says which VRF is shown (``vrf``, by id or route distinguisher) and which prefixes are open (``open``,
-several): each link that opens or closes one is an address of its own. The number of statements does not depend on how
-many are open.
+several; blank for none): each link that opens or closes one is an address of its own. A query that does not say opens
+the first level, where that has few prefixes. The number of statements does not depend on how many are open.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ TEMPLATE = "netinv_ipam:web/templates/prefix_tree.jinja2"
 OPEN, IN, NULL = "open", "vrf", "null"
 MAX_OPEN = 50
 MAX_CHILDREN = 200  # of one prefix
+FEW = 5  # prefixes of the first level that are open at first
 MAX_BLOCKS = 3  # of one gap
 MAX_VRFS = 500
 COLUMNS = ("status", "utilization", "role", "vlan", "site", "description")
@@ -96,7 +97,8 @@ def show(request: Request) -> dict[str, Any]:
     """The page."""
     uow, endpoint = request.uow, request.context.endpoint
     vrf_id = _vrf_of(uow, query_text(request, IN))
-    opened = list(dict.fromkeys(_key(text, OPEN) for text in request.uow.query.get(OPEN, ()) if text))
+    texts = uow.query.get(OPEN, ())
+    opened = list(dict.fromkeys(_key(text, OPEN) for text in texts if text)) if texts else first_level(uow, vrf_id)
     if len(opened) > MAX_OPEN:
         raise Invalid({OPEN: [f"At most {MAX_OPEN} prefixes can be open."]})
     vrfs = vrfs_of(uow)
@@ -112,6 +114,21 @@ def show(request: Request) -> dict[str, Any]:
         "may_add": may(uow, endpoint, "add"),
         "style": static_files.path_of(request, "prefixes.css", "ipam"),
     }
+
+
+def first_level(uow: UnitOfWork, vrf_id: Any) -> list[Any]:
+    """The ids of the prefixes of the first level that contain others, unless the level has more than :data:`FEW`
+    prefixes; one statement.
+    """
+    levels = first_children(uow, roots_of(vrf_id), visible_prefixes(uow), FEW + 1).values()
+    if sum(len(level.shown) for level in levels) > FEW:
+        return []
+    return [key for level in levels for key in level.shown if key in level.parents]
+
+
+def roots_of(vrf_id: Any) -> list[Owner]:
+    """The address spaces of both versions in a VRF, or in the global table without one."""
+    return [Owner.whole(version, key, vrf_id) for version, key in ROOTS.items()]
 
 
 def path_of(vrf: Any) -> str:
@@ -168,7 +185,7 @@ class PrefixTree:
         seen = permissions.visible_ids(uow, endpoint, opened)
         self._open = [key for key in opened if key in seen]
         self._owners = {owner.key: owner for owner in owners_by_keys(uow, self._open)}
-        roots = [Owner.whole(version, key, vrf_id) for version, key in ROOTS.items()] if above is None else []
+        roots = roots_of(vrf_id) if above is None else []
         # What takes space is the same as for free space: prefixes count that the user may not view.
         owners = [*roots, *self._owners.values()]
         self._levels = first_children(uow, owners, visible_prefixes(uow), MAX_CHILDREN + 1)
@@ -230,8 +247,7 @@ class PrefixTree:
         opened = [*self._above, *(item for item in self._open if item != key)]
         opened += [key] if key not in self._open else []
         pairs = [(IN, self._vrf_id)] if self._vrf_id else []
-        query = urlencode([*pairs, *((OPEN, item) for item in opened)])
-        return f"{PATH}?{query}#p-{key}" if query else f"{PATH}#p-{key}"
+        return f"{PATH}?{urlencode([*pairs, *((OPEN, item) for item in opened or [''])])}#p-{key}"
 
 
 def _read(plan: ReadPlan, place: JoinedTable) -> Any:

@@ -20,10 +20,11 @@ from netinv_core.fields.cells import join_items
 from netinv_core.http.multipart import MAX_MEMBERS
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
+from netinv_core.read.names import display_of
 from netinv_core.sql.plans import plan_of
 from netinv_core.write import trees
 from netinv_web.bulk.editing import CONFLICT, INVALID, carried_out, nothing, show_changes
-from netinv_web.bulk.preview import preview_updates
+from netinv_web.bulk.preview import names_of, preview_updates
 from netinv_web.bulk.selection import ALL, APPLY, PREVIEW, ROW, Members, Selection, members_of, selected, step_of
 from netinv_web.forms import form as forms
 from netinv_web.forms import merging
@@ -35,6 +36,7 @@ from netinv_web.lists.columns import MAX_COLUMNS, columns_of
 from netinv_web.lists.editing import control_names
 from netinv_web.lists.list_query import query_of
 from netinv_web.lists.listing import matches_of, page_of
+from netinv_web.names import context_of
 from netinv_web.pages import page
 from netinv_web.paths import object_path, page_path
 
@@ -198,7 +200,7 @@ def _by_row(members: Members, names: Sequence[str]) -> dict[str, dict[str, Any]]
 def _rows(
     request: Request, endpoint: Endpoint, selection: Selection, members: Members, template: Sequence[Control]
 ) -> list[GridRow]:
-    """The rows in the order of the selection; two statements however many."""
+    """The rows in the order of the selection; three statements however many. Their names are those of the list."""
     names = [control.name for control in template]
     uow, sent = request.uow, _by_row(members, names)
     fields = ALWAYS | {name.partition(".")[0] for name in names}
@@ -206,6 +208,8 @@ def _rows(
     versions = {
         key: (items[key], last_text(sent.get(str(key), {}), forms.VERSION)) for key in selection.keys if key in items
     }
+    in_context = not context_of(endpoint) & fields
+    named = names_of(uow, endpoint, list(items)) if in_context else {}
     rows = []
     for key, base in merging.baselines(uow, endpoint, versions).items():
         item = items[key]
@@ -218,7 +222,7 @@ def _rows(
         form = Form([("", controls)])
         submission = Submission(request, endpoint, base.original, sent.get(str(key), {}), form=form)
         form.version = form.version or forms.version_of(item)
-        name = str(item.get("display") or key)
+        name = named.get(key) or display_of(item)
         rows.append(GridRow(key, name, object_path(endpoint, key), submission, base))
     return rows
 

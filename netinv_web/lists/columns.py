@@ -10,10 +10,12 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied
-from netinv_core.labels import label_of, label_of_name
+from netinv_core.labels import label_of, label_of_name, title_of
 from netinv_core.packages import errors_of
 from netinv_core.presentation import Presentation, merged
 from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX as CUSTOM_FIELD_PREFIX
@@ -46,7 +48,7 @@ class ListColumn:
 
     One with the name of a field takes the place of its column, and is sorted and edited as that. ``permission`` is a
     further permission, as a pair of a label and an action. The text of a column that ``wraps`` takes several lines
-    where the window is narrow; others are cut.
+    where the window is narrow; others are cut. On a phone, a ``labelled`` one has its label before each value.
     """
 
     name: str
@@ -54,6 +56,7 @@ class ListColumn:
     cell: Callable[[ReadPlan, JoinedTable], Any]
     permission: tuple[str, str] | None = None
     wraps: bool = False
+    labelled: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +91,24 @@ class Column:
             return "uncut"
         is_long = isinstance(self.field, fields.GenericForeignKey)  # a name with that of a parent
         return "number" if self.numeric else "long" if is_long else ""
+
+    @property
+    def labelled(self) -> bool:
+        """True if each value has the label before it on a phone: numbers, and references that are not called as what
+        they lead to, such as the untagged VLAN.
+        """
+        if self.extra is not None:
+            return self.extra.labelled
+        if not isinstance(self.field, fields.Reference) or self.field.target is None:
+            return self.numeric
+        return not title_of(self.field.target).casefold().endswith(self.label.casefold())
+
+    @property
+    def start_tag(self) -> Markup:
+        """The start tag of its cells."""
+        style = Markup(' class="%s"') % self.style if self.style else ""
+        label = Markup(' data-label="%s"') % self.label if self.labelled else ""
+        return Markup("<td%s%s>") % (style, label)
 
 
 @cached_in_registry

@@ -28,7 +28,7 @@ KEY = "{key}"  # in the addresses of links of rows, where the id of the row's ob
 
 
 class ListRow(NamedTuple):
-    """An object in a list: its id, the path of its page, its name, and its cells, each with its class in style sheets.
+    """An object in a list: its id, the path of its page, its name, and its cells, each after its start tag.
 
     ``depth`` is the number of objects that it is nested in, ``mark`` that of :mod:`netinv_web.marks`.
     """
@@ -36,7 +36,7 @@ class ListRow(NamedTuple):
     key: str
     path: str
     name: str
-    cells: Sequence[tuple[str, Markup]]
+    cells: Sequence[tuple[Markup, Markup]]
     depth: int = 0
     mark: str = ""
 
@@ -53,11 +53,11 @@ def rows_of(
     def build(plan: ReadPlan, place: JoinedTable) -> Any:
         display, index = row_name(plan, place, shown), plan.column(place, "id")
         readers = [_cell(plan, place, column) for column in columns]
-        styles = [column.style for column in columns]
+        tags = [column.start_tag for column in columns]
 
         def read_row(row: Row, page: RowSet) -> ListRow:
             key = str(row[index])
-            cells = list(zip(styles, [read(row, page) for read in readers], strict=True))
+            cells = list(zip(tags, [read(row, page) for read in readers], strict=True))
             name = without_controls(str(display(row, page) or key))
             return ListRow(key, object_path(endpoint, key), name, cells)
 

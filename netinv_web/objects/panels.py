@@ -20,7 +20,7 @@ from netinv_web import shares
 from netinv_web.cells import list_parameter
 from netinv_web.extensions import Panel, Rendered, extensions_of, render_safely
 from netinv_web.lists.columns import presentation_of
-from netinv_web.menu import may
+from netinv_web.menu import may, places_in_menu
 from netinv_web.objects import below, first_rows
 from netinv_web.paths import page_path
 
@@ -90,8 +90,11 @@ def _utilization(request: Request, endpoint: Endpoint, representation: Mapping[s
 
 
 def referring_keys(endpoint: Endpoint) -> list[IncomingForeignKey]:
-    """The foreign keys of what refers to the objects of a resource without belonging to them."""
-    return [
+    """The foreign keys of what refers to the objects of a resource without belonging to them, in the order of the
+    navigation.
+    """
+    places = places_in_menu(endpoint.registry)
+    found = [
         incoming
         for incoming in endpoint.incoming_foreign_keys
         if incoming.on_delete != CASCADE
@@ -99,6 +102,7 @@ def referring_keys(endpoint: Endpoint) -> list[IncomingForeignKey]:
         and incoming.child.resource.of is None
         and not (incoming.child is endpoint and incoming.attribute in below.references_of(endpoint))
     ]
+    return sorted(found, key=lambda incoming: places.get(incoming.child.label, len(places)))
 
 
 def _related(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -7,5 +7,6 @@ import "./fold.js";
 import "./menus.js";
 import "./lists.js";
 import "./api.js";
+import "./waiting.js";
 
 enhance();

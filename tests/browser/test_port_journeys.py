@@ -53,7 +53,7 @@ def test_tables_of_ports_fit_at_1280_pixels_with_the_other_ends(page: Any, demo_
     for path in (f"{device}/interfaces", f"{panel.device}/front-ports", f"{panel.device}/rear-ports"):
         page.goto(f"/dcim/devices/{path}/")
         assert page.locator(".list .end").count(), path
-        assert set(page.evaluate(CUT)) <= {"MAC Address", "Description"}, path
+        assert set(page.evaluate(CUT)) <= {"MAC address", "Description"}, path
 
 
 def tab_of(demo_service: Service, ports: list[End]) -> str:

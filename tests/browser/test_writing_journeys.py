@@ -44,6 +44,26 @@ def test_selected_objects_are_changed_together_after_a_preview_and_undone(page: 
     assert descriptions(api, "Bulk") == ["", "", ""]
 
 
+def test_a_preview_that_takes_long_says_that_it_is_on_its_way(page: Any, demo_service: Service) -> None:
+    """The answer is held back until the page has said so."""
+    tenants(demo_service.api, "Slow", 2)
+    page.goto("/tenancy/tenants/?name__isw=Slow")
+    page.get_by_label("Select all rows of this page").check()
+    page.get_by_role("button", name="Edit").first.click()
+    page.locator("#field-description").fill("changed slowly")
+    held: list[Any] = []
+    page.route("**/edit/*", lambda route: held.append(route))  # noqa: PLW0108  it takes arguments by their number
+    page.expose_function("said", lambda text: (said.append(text), held.pop().continue_()))
+    page.evaluate(
+        "new MutationObserver(() => said(document.querySelector('.waiting').innerText)).observe(document.body, {childList: true})"
+    )
+    said: list[str] = []
+    page.get_by_role("button", name="Preview the changes").click()
+    page.get_by_role("button", name="Apply").wait_for()
+    assert [text.strip() for text in said] == ["On its way …"]
+    assert not page.locator(".waiting").count()
+
+
 def test_all_that_match_are_renamed(page: Any, demo_service: Service) -> None:
     api = demo_service.api
     tenants(api, "Rename", 3)

@@ -43,7 +43,7 @@ def test_levels_open_one_by_one_with_the_gaps_between_prefixes(browser: Browser,
     prefix_of(api, vrf, "10.80.0.0/18")
     prefix_of(api, vrf, "10.80.200.0/24")
     prefix_of(api, vrf, "fd80::/64")
-    assert rows(browser, vrf) == ["10.80.0.0/16", "fd80::/64"]
+    assert rows(browser, vrf, "") == ["10.80.0.0/16", "fd80::/64"]
     opened = ["10.80.0.0/16", "  10.80.0.0/18", "  Free: 10.80.64.0/18", "  10.80.128.0/17", "fd80::/64"]
     assert rows(browser, vrf, container) == opened
     inner = ["    Free: 10.80.128.0/18, 10.80.192.0/21", "    10.80.200.0/24"]
@@ -56,11 +56,27 @@ def test_links_open_and_close_a_level(browser: Browser, api: Api, vrf: str) -> N
     prefix_of(api, vrf, "10.80.4.0/24")
     page = browser.get(PATH, {"vrf": vrf})
     (toggle,) = page.html.select("a.toggle")
-    assert (toggle["aria-expanded"], toggle["aria-label"]) == ("false", "Open 10.80.0.0/16")
+    assert toggle["aria-expanded"] == "true"
+    assert str(toggle["href"]) == f"{PATH}?vrf={vrf}&open=#p-{container}"
     page = browser.get(str(toggle["href"]).partition("#")[0])
     (toggle,) = page.html.select("a.toggle")
-    assert toggle["aria-expanded"] == "true"
-    assert str(toggle["href"]) == f"{PATH}?vrf={vrf}#p-{container}"
+    assert (toggle["aria-expanded"], toggle["aria-label"]) == ("false", "Open 10.80.0.0/16")
+    page = browser.get(str(toggle["href"]).partition("#")[0])
+    assert page.html.select_one("a.toggle")["aria-expanded"] == "true"
+
+
+def test_a_first_level_of_few_prefixes_is_open_at_first(browser: Browser, api: Api, vrf: str) -> None:
+    prefix_of(api, vrf, "10.80.0.0/16", "container")
+    prefix_of(api, vrf, "10.80.0.0/17", "container")
+    prefix_of(api, vrf, "10.80.0.0/24")
+    opened = ["10.80.0.0/16", "  10.80.0.0/17", "  Free: 10.80.128.0/17"]
+    assert rows(browser, vrf) == opened
+    for number in range(3):
+        prefix_of(api, vrf, f"10.{90 + number}.0.0/16")
+    prefix_of(api, vrf, "fd80::/64")
+    assert rows(browser, vrf) == [*opened, "10.90.0.0/16", "10.91.0.0/16", "10.92.0.0/16", "fd80::/64"]
+    prefix_of(api, vrf, "10.93.0.0/16")
+    assert rows(browser, vrf)[:2] == ["10.80.0.0/16", "10.90.0.0/16"]
 
 
 @pytest.mark.night
@@ -132,7 +148,7 @@ def test_a_level_of_many_prefixes_takes_one_statement_more_for_eight_times_as_ma
     with service.configured(max_bulk_objects=1000):
         api.post("/api/ipam/prefixes/", [{"prefix": text, "status": "active", "vrf": vrf} for text in nested + small])
     with service.statements() as closed:
-        rows(browser, vrf)
+        rows(browser, vrf, "")
     with service.statements() as opened:
         found = rows(browser, vrf, container)
     assert [row.strip() for row in found if "Free" not in row] == ["10.0.0.0/8", *nested[:6], *small]

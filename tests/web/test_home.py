@@ -300,6 +300,6 @@ def test_pages_beside_the_list_of_a_resource_belong_to_its_entry_in_the_navigati
 
 
 def test_one_entry_of_the_navigation_is_current(browser: Browser) -> None:
-    for path in ("/dcim/cables/", "/dcim/cabling/", "/dcim/racks/", "/dcim/rack-elevations/"):
+    for path in ("/dcim/cables/", "/dcim/cabling/", "/dcim/racks/", "/dcim/rack-elevations/", "/ipam/prefixes/tree/"):
         page = browser.get(path)
         assert [link["href"] for link in page.html.select(".rail a[aria-current]")] == [path]

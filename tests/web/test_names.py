@@ -95,6 +95,32 @@ def test_a_list_that_shows_the_device_names_ports_without_it(browser: Browser, i
     assert row_names(browser.get(f"/dcim/devices/{device}/interfaces/")) == ["eth1"]
 
 
+def test_the_rows_of_a_grid_are_named_as_those_of_the_list(browser: Browser, inventory: dict[str, Any]) -> None:
+    cable, port = inventory["cable"]["id"], inventory["one_port"]["id"]
+    for path in (f"cables/{{}}?id={cable}", f"interfaces/{{}}?id={port}", f"interfaces/{{}}?id={port}&_columns=status"):
+        listed = row_names(browser.get(f"/dcim/{path.format('')}"))
+        assert row_names(browser.get(f"/dcim/{path.format('grid/')}")) == listed
+
+
+def test_values_whose_label_says_more_than_they_do_have_it_on_a_phone(
+    browser: Browser, inventory: dict[str, Any]
+) -> None:
+    """Style sheets show the attribute where rows are cards."""
+
+    def labels(path: str) -> list[str]:
+        cells = browser.get(path).html.select("table.list tbody td[data-label]")
+        return [str(cell["data-label"]) for cell in cells]
+
+    columns = "device,status,lag,untagged_vlan,far_end,mtu"
+    assert labels(f"/dcim/interfaces/?id={inventory['one_port']['id']}&_columns={columns}") == [
+        "LAG",
+        "Untagged",
+        "Connected to",
+        "MTU",
+    ]
+    assert labels(f"/dcim/devices/?id={inventory['one']['id']}&_columns=site,device_role,device_type,status") == []
+
+
 def test_parts_of_the_same_device_are_named_without_it(api: Any, browser: Browser, inventory: dict[str, Any]) -> None:
     port, device = inventory["one_port"]["id"], inventory["one"]["id"]
     lag = api.post("/api/dcim/interfaces/", {"device": device, "name": "ae0", "type": "lag", "status": "active"})

@@ -53,7 +53,7 @@ def columns_of(endpoint: Endpoint) -> list[ListColumn]:
     if not issubclass(endpoint.model, Cabled):
         return []
     return [
-        ListColumn("far_end", "Connected to", far_end, wraps=True),
+        ListColumn("far_end", "Connected to", far_end, wraps=True, labelled=True),
         ListColumn("cable", "Cable", cable, (CABLE, "view")),
     ]
 

@@ -44,7 +44,7 @@ def _content(request: Request, endpoint: Endpoint, form: Form) -> dict[str, Any]
     media_type = controls["http_content_type"].value
     shown = [_checked(result.with_outcome(text), media_type) for result, text in zip(results, texts, strict=True)]
     shown += _judged(request, controls[NAME], [*controls["content_types"].values], change)
-    sample = preview.sample_name(change)
+    sample = preview.sample_name(uow.registry, change)
     of_sample = f"As for the newest change that matches: {sample}." if sample else INVENTED
     problem = "" if results else "Without a template the body is the change as JSON."
     return {**template_part.NOTHING, "results": shown, "note": of_sample, "problem": problem}

@@ -113,7 +113,7 @@ def _page(
     uow, endpoint = request.uow, request.context.endpoint
     representation = listing.detail(uow, endpoint, request.context.key)
     values = object_values(request, endpoint, representation, "message")
-    sample = preview.sample_name(change)
+    sample = preview.sample_name(uow.registry, change)
     own: dict[str, Any] = {
         "message": message,
         "answer": answer,
