@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.labels import title_of
 from netinv_web.paths import page_path
 from netinv_web.testing import hostile_values
 from netinv_web.testing.browser import Browser
@@ -112,6 +113,6 @@ def _read_changes(service: Service, browser: Browser, endpoint: Endpoint, item: 
         paths = [f"/extras/webhooks/{key}/message/" for key in webhooks]
         hostile_values.open_everything(browser, paths)
         for path in paths:
-            assert endpoint.label.split(".")[1] in browser.get(path).text.lower(), path
+            assert f"change that matches: {title_of(endpoint)} " in browser.get(path).words, path
     if changes[0]["action"]["value"] == "update":
         hostile_values.check_page(browser.post(UNDO, {"change": changes[0]["id"], "next": "/"}, status=OF_ANSWERS))
