@@ -132,7 +132,7 @@ def test_the_templates_of_a_new_webhook_are_tried_with_the_newest_change(browser
     text = part_of(tried(form)).text
     assert f'{{"who": "{tenant["name"]}"}}' in text
     assert "X-Event: created" in text
-    assert f"As for the newest change that matches: tenancy.tenant {tenant['name']}." in text
+    assert f"As for the newest change that matches: Tenant {tenant['name']}." in text
 
 
 def test_the_conditions_of_a_new_webhook_are_tried_with_the_newest_change(browser: Browser, tenant: Any) -> None:
