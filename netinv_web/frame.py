@@ -46,7 +46,7 @@ class PageFrame:
         return menu_of(self._request.uow)
 
     @functools.cached_property
-    def _place(self) -> tuple[str, Entry | None]:
+    def _current_entry(self) -> tuple[str, Entry | None]:
         """The title of the section with the page, and the entry that the page belongs to: the one with the longest
         path, or base, that contains it.
         """
@@ -65,7 +65,7 @@ class PageFrame:
 
     def navigation(self, macro: Callable[..., Markup]) -> Markup:
         """The sections of the navigation, rendered by a macro; all but the one with the page from the cache."""
-        (open_section, current), key = self._place, menu_key(self._request.uow)
+        (open_section, current), key = self._current_entry, menu_key(self._request.uow)
         return Markup("").join(
             macro(section, True, current)
             if section.title == open_section
@@ -80,7 +80,7 @@ class PageFrame:
         return markup
 
     def is_current(self, path: str) -> bool:
-        """True for the page with a path, and for those below it."""
+        """True if the page has the path, or one below it."""
         return self._path == path or (self._path.startswith(path) and path.count("/") > 2)
 
     @functools.cached_property

@@ -2,7 +2,7 @@
 
 The query says which VRF is shown (``vrf``, by id or route distinguisher) and which prefixes are open (``open``,
 several; blank for none): each link that opens or closes one is an address of its own. A query that does not say opens
-the first level, where that has few prefixes. The number of statements does not depend on how many are open.
+the first level, where that has at most five prefixes. The number of statements does not depend on how many are open.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TEMPLATE = "netinv_ipam:web/templates/prefix_tree.jinja2"
 OPEN, IN, NULL = "open", "vrf", "null"
 MAX_OPEN = 50
 MAX_CHILDREN = 200  # of one prefix
-FEW = 5  # prefixes of the first level that are open at first
+MAX_OPENED_AT_FIRST = 5  # prefixes of a first level that is open without a query that says so
 MAX_BLOCKS = 3  # of one gap
 MAX_VRFS = 500
 COLUMNS = ("status", "utilization", "role", "vlan", "site", "description")
@@ -117,11 +117,11 @@ def show(request: Request) -> dict[str, Any]:
 
 
 def first_level(uow: UnitOfWork, vrf_id: Any) -> list[Any]:
-    """The ids of the prefixes of the first level that contain others, unless the level has more than :data:`FEW`
-    prefixes; one statement.
+    """The ids of the prefixes of the first level that contain others, unless the level has more than
+    :data:`MAX_OPENED_AT_FIRST` prefixes; one statement.
     """
-    levels = first_children(uow, roots_of(vrf_id), visible_prefixes(uow), FEW + 1).values()
-    if sum(len(level.shown) for level in levels) > FEW:
+    levels = first_children(uow, roots_of(vrf_id), visible_prefixes(uow), MAX_OPENED_AT_FIRST + 1).values()
+    if sum(len(level.shown) for level in levels) > MAX_OPENED_AT_FIRST:
         return []
     return [key for level in levels for key in level.shown if key in level.parents]
 
