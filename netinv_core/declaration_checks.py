@@ -4,6 +4,7 @@ and what is expected.
 
 from __future__ import annotations
 
+import decimal
 import inspect
 import re
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import sqlalchemy as sa
 
+from netinv_core.fields.from_column import OPTION_KINDS
 from netinv_core.models.base import Base
 from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL, Choices, ColumnInfo, column_info
 from netinv_core.write.reading_rules import ReadingRule
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 POLICIES = {PROTECT: "PROTECT", CASCADE: "CASCADE", SET_NULL: "SET_NULL"}
 _PATH = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _SCALARS = (bool, int, str)  # types whose defaults are checked
+_OTHER_FORM = {"json", "opaque", "secret"}  # kinds of columns whose values are represented in a form of their own
 
 
 class DeclarationError(ValueError):
@@ -65,6 +68,8 @@ def _mistakes(app: App, resource: Resource) -> Iterator[str]:
         yield f"{name}: the path of its resource is {resource.name!r}; expected small letters, digits and hyphens"
     if app.migrations and resource.of is None and not table.name.startswith(f"{app.name}_"):
         yield f"{name}: __tablename__ is {table.name!r}; expected a name that begins with '{app.name}_'"
+    if resource.of is None:
+        yield from (f"{name}: {mistake}" for mistake in _of_key(table))
     for column in table.c:
         yield from (f"{name}.{column.key}: {mistake}" for mistake in _of_column(column, set(table.c.keys())))
     for rule in resource.rules:
@@ -93,6 +98,7 @@ def _of_column(column: Any, names: set[str]) -> Iterator[str]:
     """The mistakes of a column of a table with these columns."""
     info = column_info(column)
     yield from _of_reference(column, info)
+    yield from _of_type(column, info)
     yield from _of_values(column, info)
     length = getattr(column.type, "length", None)
     if length is not None and not (isinstance(length, int) and length > 0):
@@ -104,6 +110,27 @@ def _of_column(column: Any, names: set[str]) -> Iterator[str]:
             yield f"{option} is made of {of!r}, which is no column; expected one of {', '.join(sorted(names))}"
 
 
+def _of_key(table: Any) -> Iterator[str]:
+    """The mistakes of the primary key of a table."""
+    names = [column.key for column in table.primary_key]
+    if names != ["id"]:
+        yield f"its primary key is {', '.join(names)}; expected the column id, which Primary and Model have"
+    elif table.c.id.default is None and not isinstance(table.c.id.type, sa.Integer):
+        yield "its column id has no default; expected that of Primary or Model"
+
+
+def _of_type(column: Any, info: ColumnInfo) -> Iterator[str]:
+    """The mistakes of the type of a column whose values are read and written."""
+    if info.hidden or info.parse is not None or info.foreign_key is not None or info.kind in _OTHER_FORM:
+        return
+    kind = _python_type(column)
+    if kind not in OPTION_KINDS:
+        expected = ", ".join(sorted(known.__name__ for known in OPTION_KINDS))
+        yield f"its type is {column.type!r}, which has no form in JSON; expected one of {expected}, or json_document()"
+    elif kind is decimal.Decimal and None in (column.type.precision, column.type.scale):
+        yield f"its type is {column.type!r}; expected decimal_number(digits, places)"
+
+
 def _copied(info: ColumnInfo) -> Iterator[tuple[str, str]]:
     if info.copy_of is not None:
         yield from (("unique_copy", name) for name in info.copy_of)
@@ -112,6 +139,9 @@ def _copied(info: ColumnInfo) -> Iterator[tuple[str, str]]:
 def _of_reference(column: Any, info: ColumnInfo) -> Iterator[str]:
     link = info.foreign_key
     if link is None:
+        if column.foreign_keys:
+            target = next(iter(column.foreign_keys)).target_fullname
+            yield f"it refers to {target} by ForeignKey(…), which deletions do not follow; expected foreign_key(…)"
         return
     if link.on_delete not in (*POLICIES, APP_HANDLED):
         yield f"on_delete is {link.on_delete!r}; expected {', '.join(POLICIES.values())}"

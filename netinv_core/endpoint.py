@@ -59,6 +59,7 @@ class Endpoint:
         self.versioned_fields: list[Field] = []
         self.preparations: list[Rule] = list(resource.prepare_functions)
         self.rules: list[Rule] = list(resource.rules)
+        self._plugins_of_rules: dict[int, str] = {}  # by the identity of the rule
         # The packages that gave fields, filters and relations, by the kind and the name; the others are the resource's.
         self.givers: dict[tuple[str, str], str] = {}
         self.key_type: type = self.table.c.id.type.python_type  # of ids: ``uuid.UUID`` or ``int``
@@ -254,6 +255,13 @@ class Endpoint:
                 for rule in rules:
                     check_rule(self.label, rule)
                 self.rules.extend(rules)
+                if registry.is_plugin(package):
+                    self._plugins_of_rules.update(dict.fromkeys(map(id, rules), package))
+
+    def plugin_of_rule(self, rule: Rule) -> str | None:
+        """The plugin that gave a rule; ``None`` for one of a built-in application."""
+        package = self._plugins_of_rules.get(id(rule), self.package)
+        return package if self.registry.is_plugin(package) else None
 
     def order_fields(self) -> None:
         """Completes the order of fields and the brief form."""

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import webob
 from pyramid.config import Configurator
 from pyramid.exceptions import ConfigurationConflictError, ConfigurationExecutionError
 from pyramid.interfaces import (
@@ -128,17 +129,33 @@ def checked_deriver(deriver: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_tweens(config: Configurator) -> None:
-    """Has the application check what the factories of its tweens make, when it is put together."""
-    tweens = config.registry.getUtility(ITweens)
+    """Has the application check what the factories of its tweens make, when it is put together, and what the tweens of
+    plugins return.
+    """
+    tweens, registry = config.registry.getUtility(ITweens), config.registry.netinv
 
-    def put_together(handler: Any, registry: Any) -> Any:
+    def put_together(handler: Any, pyramid_registry: Any) -> Any:
         for _, factory in reversed(tweens.explicit or tweens.implicit()):
-            handler = factory(handler, registry)
+            handler = factory(handler, pyramid_registry)
             if not callable(handler):
                 raise wrong_result(factory, handler, "a tween")
+            if plugin_of_module(registry, getattr(factory, "__module__", "")) is not None:
+                handler = _checked_tween(factory, handler)
         return handler
 
     config.registry.registerUtility(put_together, ITweens)
+
+
+def _checked_tween(factory: Callable[..., Any], tween: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A tween that fails as the one of its factory when that returns no response."""
+
+    def checked(request: Any) -> Any:
+        response = tween(request)
+        if not isinstance(response, webob.Response):
+            raise wrong_result(factory, response, "a response")
+        return response
+
+    return checked
 
 
 def check_routes(config: Configurator, names: Mapping[str, str]) -> None:

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.dialects import mysql
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, Engine
 
 from netinv_core.driver import data_manager
 from netinv_core.driver.general import ConnectionLimits, Driver, any_of
 
 MOST_LIKES = 3  # values that are compared by LIKE, for which it may use an index
+# Errors of values that a CHECK forbids: of MariaDB, and of MySQL.
+_VIOLATED_CONDITIONS = ((4025,), (3819,))
 LONGEST = 5000  # characters of a regular expression: a compiled one has 64 KiB, and a character up to 8 bytes
 
 
@@ -35,6 +38,17 @@ class MariadbDriver(Driver):
         arguments = {"init_command": command, "charset": "utf8mb4", "connect_timeout": limits.connect}
         own = {"connect_args": arguments, "isolation_level": "READ COMMITTED", "pool_recycle": 3600}
         return super().engine_options(address, limits) | own
+
+    def prepare_engine(self, engine: Engine, limits: ConnectionLimits, *, tested: bool) -> None:
+        super().prepare_engine(engine, limits, tested=tested)
+
+        @event.listens_for(engine, "handle_error", retval=True)
+        def name_violation(context: Any) -> Any:
+            # PyMySQL raises OperationalError for what is IntegrityError in every other driver (PEP 249).
+            if context.original_exception.args[:1] not in _VIOLATED_CONDITIONS:
+                return None
+            error = context.original_exception
+            return sa.exc.IntegrityError(context.statement, None, error, hide_parameters=True)
 
     def chars(self, dialect: Any, length: int) -> Any:
         return mysql.VARCHAR(length, collation=_collation(dialect))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
 
 
-_OPTION_KINDS: dict[type, str] = {
+OPTION_KINDS: dict[type, str] = {
     str: "string",
     int: "integer",
     bool: "boolean",
@@ -62,7 +62,7 @@ def from_column(registry: Registry, attribute: str, column: Any, info: ColumnInf
     digits = (column.type.precision, column.type.scale) if python_type is decimal.Decimal else None
     common |= {
         "name": attribute,
-        "kind": _SHOWN_KINDS.get(info.kind) or _OPTION_KINDS.get(python_type, "field"),
+        "kind": _SHOWN_KINDS.get(info.kind) or OPTION_KINDS.get(python_type, "field"),
         "python_type": python_type,
         "info": info,
         "node": schema.node(attribute, python_type, info, length=length, digits=digits),

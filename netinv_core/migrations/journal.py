@@ -78,6 +78,9 @@ class Journal:
                 if not error.connection_invalidated:
                     self._write(digest_before)
                 raise
+            except LookupError:  # refused before it was sent
+                self._write(digest_before)
+                raise
         if self._digest.hexdigest() != self._begun_digest:
             message = (
                 f"a migration of {self.branch} after {self._revision or 'nothing'} was broken off with others,"

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
-from sqlalchemy import BigInteger, Boolean, ForeignKey, Integer, Numeric, Uuid
+from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Integer, Numeric, Uuid
 from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 
 from netinv_core.masking import mask
@@ -348,4 +348,6 @@ Comments = Annotated[str, text(None)]
 def column_info(column: Any) -> ColumnInfo:
     """The :class:`ColumnInfo` of a column of a mapped table."""
     info = column.info.get("netinv")
-    return info if isinstance(info, ColumnInfo) else ColumnInfo()
+    if isinstance(info, ColumnInfo):
+        return info
+    return ColumnInfo(kind="json") if isinstance(column.type, Json | JSON) else ColumnInfo()

@@ -340,8 +340,22 @@ def dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
     """Returns the filters of the hook ``netinv_dynamic_filters``: they depend on the configuration (custom fields)."""
     if endpoint.resource.of is not None:
         return {}
-    tables = uow.registry.parts("netinv_dynamic_filters", dict, uow=uow, endpoint=endpoint)
+    tables = uow.registry.parts("netinv_dynamic_filters", _table_of_filters, uow=uow, endpoint=endpoint)
     return {name: item for table in tables for name, item in table.items()}
+
+
+def _table_of_filters(result: Any) -> dict[str, Filter]:
+    """The filters that a hook returns, by name.
+
+    :raises TypeError: when it returns anything else
+    """
+    table = dict(result)
+    for name, item in table.items():
+        if not (isinstance(name, str) and isinstance(item, Filter)):
+            raise TypeError(
+                f"netinv_dynamic_filters returns {name!r}: {item!r} instead of the name of a filter and a Filter"
+            )
+    return table
 
 
 def filter_finder(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[str], tuple[Filter, str] | None]:

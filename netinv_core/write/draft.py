@@ -142,7 +142,14 @@ class Draft:
         )
 
     def reject(self, field: str, *messages: str) -> None:
-        """Adds error messages of a field, or of the whole object (``__all__`` or ``non_field_errors``)."""
+        """Adds error messages of a field, or of the whole object (``__all__`` or ``non_field_errors``).
+
+        :raises TypeError: for anything else than texts
+        """
+        if not all(isinstance(text, str) for text in (field, *messages)):
+            raise TypeError(
+                f"reject takes the name of a field and messages, all of them texts, not {field!r}, {messages}"
+            )
         self.errors.setdefault(field, []).extend(messages)
 
     def add_reference(self, field: ReferenceField, value: Any) -> None:

@@ -6,6 +6,7 @@ constraint's ``info``).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 Names = tuple[str, ...]
 Values = tuple[Any, ...]
+# Errors of PostgreSQL, SQLite and MySQL, and of MariaDB.
+_OF_A_CONDITION = re.compile(r"check constraint|\bCONSTRAINT .* failed for", re.IGNORECASE)
 TAKEN = "{} Taken by {}."
 # Ids of the objects that have these values, by the columns of a unique set and their values.
 Holders = dict[Names, dict[Values, set[Any]]]
@@ -310,13 +313,23 @@ def _may_conflict(endpoint: Endpoint, drafts: Sequence[Draft]) -> bool:
     return any(draft.new or draft.rechecked or not draft.values.keys().isdisjoint(names) for draft in drafts)
 
 
+def _condition(endpoint: Endpoint, text: str) -> str:
+    """The condition (CHECK) that an error names; those of the table when it names none of them."""
+    checks = [item for item in endpoint.table.constraints if isinstance(item, sa.CheckConstraint)]
+    named = [item for item in checks if (item.name and str(item.name) in text) or str(item.sqltext) in text]
+    return " or ".join(str(item.sqltext) for item in named or checks) or "of the database"
+
+
 def explain(endpoint: Endpoint, error: Exception) -> Invalid:
-    """Returns the response to a unique constraint that the database found violated, by a concurrent transaction.
+    """Returns the response to a constraint that the database found violated: a unique one, by a concurrent
+    transaction, or the condition of a package's table.
 
     A request is first run again (:func:`netinv_core.http.errors.refused`), and its rules then see that change. This
     error remains where it is not.
     """
     text = str(getattr(error, "orig", error))
+    if _OF_A_CONDITION.search(text):
+        return Invalid.whole(f"The values do not satisfy the condition {_condition(endpoint, text)}.")
     for constraint in endpoint.table.constraints:
         if not isinstance(constraint, sa.UniqueConstraint):
             continue

@@ -80,6 +80,10 @@ from netinv_core import hookimpl
 @hookimpl
 def netinv_status(uow):
     return {"object": object()}
+
+@hookimpl
+def netinv_dynamic_filters(uow, endpoint):
+    return {"number": 5}
 """
 
 
@@ -165,15 +169,18 @@ def plugins_dir(tmp_path: Path) -> Iterator[Path]:
 def test_what_a_plugin_fails_at_is_left_out(
     engine: Engine, plugins_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    api = Service(engine, {"netinv.plugins_dir": str(plugins_dir)}).api
+    service = Service(engine, {"netinv.plugins_dir": str(plugins_dir)})
+    api = service.api
     assert api.get("/api/status/")["broken-packages"] == {}
+    assert Browser(service, service.admin).get("/tenancy/tenants/").status_int == 200
     assert b"netinv_info" in api.send("GET", "/metrics", status=200).body
     assert api.get("/api/search/", {"q": "10.0.0.1"})["query"] == "10.0.0.1"
     assert list(api.get("/api/tenancy/tenants/", {"unknown": "x"}, status=400)) == ["unknown"]
     failed = [
         record.getMessage() for record in caplog.records if "of the package failing failed" in record.getMessage()
     ]
-    assert any("netinv_status of the package objects failed" in record.getMessage() for record in caplog.records)
+    for part in ("netinv_status", "netinv_dynamic_filters"):
+        assert any(f"{part} of the package objects failed" in record.getMessage() for record in caplog.records)
     for part in ("netinv_status", "netinv_metrics", "netinv_dynamic_filters", "the recogniser failing"):
         assert any(message.startswith(f"{part} of the package") for message in failed)
 

@@ -53,6 +53,8 @@ def end_by_hand(uow):
     method, _, rest = FAULT.partition(" ")
     if rest == "by hand":
         getattr(uow.session, method)()
+    if rest == "of the connection":
+        getattr(uow.connection, method)()
     return {}
 
 
@@ -113,9 +115,18 @@ def netinv_preparations(registry, endpoint):
     return on_tenants(endpoint, named("preparation"))
 
 
+def write_values(uow, drafts):
+    for draft in drafts:
+        draft.values["description"] = meet("value of a rule", draft.values.get("description", ""), 5)
+        draft.values["name"] = meet("null of a rule", draft.values.get("name", draft.before.get("name")), None)
+        draft.values |= meet("column of a rule", {}, {"nowhere": 1})
+        if meet("message of a rule", False, True):
+            draft.reject("name", 7)
+
+
 @hookimpl
 def netinv_rules(registry, endpoint):
-    return on_tenants(endpoint, named("rule"))
+    return on_tenants(endpoint, named("rule"), write_values)
 
 
 @hookimpl
@@ -172,7 +183,7 @@ def read_sum(request):
 def slow_tween(handler, registry):
     def tween(request):
         meet("tween")
-        return handler(request)
+        return meet("answer of a tween", handler(request), "no response")
 
     return tween
 
@@ -245,6 +256,8 @@ FAULTS = {
     "view": Met("GET", SUMS),
     "view result": Met("GET", SUMS),
     "tween": READ,
+    "answer of a tween result": READ,
+    **{f"{what} of a rule result": CREATION for what in ("value", "null", "column", "message")},
 }
 # Functions that take no parameters, in place of those that the faults have. A dynamic filter with such a function is
 # refused when it is declared, so that it is left out.
@@ -262,6 +275,7 @@ FAULTS |= {
 FAULTS["header result"] = Met("GET", SUMS)
 ENDED = ("rollback", "commit", "close", "reset", "invalidate")
 FAULTS |= {f"{method} by hand": CREATION for method in ENDED} | {f"{method} by hand ": READ for method in ENDED}
+FAULTS |= {f"{method} of the connection": CREATION for method in ("commit", "rollback", "detach")}
 FAULTS["built-in function"] = Met("PATCH", f"{TENANTS}{{id}}/", {"description": "new"})
 FAILED = "The package faulty failed, so that this request could not be answered"
 

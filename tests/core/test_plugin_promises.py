@@ -20,9 +20,11 @@ from tests.support.databases import migrated_database
 
 CODE = '''
 import colander
+import sqlalchemy as sa
 from cornice import Service
 from cornice.validators import colander_body_validator, colander_querystring_validator
 from sqlalchemy.orm import Mapped, mapped_column
+from typing import Any
 
 from netinv_core import (
     AUTHENTICATED, App, Name, NotFound, Primary, Resource, Slug, documented, hookimpl, integer, listing, many_to_many, save, to_many,
@@ -38,6 +40,9 @@ class Parcel(Primary):
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
     weight: Mapped[int] = integer(0, 100, default=0)
+    labels: Mapped[dict[str, Any] | None]
+
+    __table_args__ = (sa.CheckConstraint("weight <> 13", name="parcels_no_thirteen"),)
 
 
 owners = many_to_many(
@@ -170,6 +175,19 @@ def test_an_association_gives_its_target_a_relation_and_a_counter(parcel_service
     assert [tenant["id"] for tenant in found] == [first]
     without = api.get(TENANTS, {"id": [first, second], "has_parcels": "false"})["results"]
     assert without == []
+
+
+def test_a_column_of_a_dictionary_takes_json(parcel_service: Service, parcel: Any) -> None:
+    for labels in ({"a": [1, {"b": None}]}, [], None):
+        assert parcel_service.api.patch(f"{PARCELS}{parcel['id']}/", {"labels": labels})["labels"] == labels
+
+
+def test_values_that_a_condition_of_the_table_forbids_are_named(parcel_service: Service, parcel: Any) -> None:
+    api, path = parcel_service.api, f"{PARCELS}{parcel['id']}/"
+    refused = {"non_field_errors": ["The values do not satisfy the condition weight <> 13."]}
+    assert api.patch(path, {"weight": 13}, status=400) == refused
+    assert api.post(PARCELS, {"name": parcel_service.unique(), "weight": 13}, status=400) == refused
+    assert api.get(path)["weight"] == parcel["weight"]
 
 
 def test_a_setting_of_a_plugin_is_read_with_its_type(parcel_service: Service, parcel: Any) -> None:

@@ -15,6 +15,11 @@ from netinv_core.packages import FILE_PREFIX
 
 pytestmark = pytest.mark.any_database
 CODE = """
+import datetime
+import decimal
+import enum
+
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core import (
     App, CASCADE, Choices, Name, Primary, Ref, Resource, SET_NULL, Slug, choice, decimal_number, foreign_key, hookimpl,
@@ -23,6 +28,7 @@ from netinv_core import (
 from netinv_dcim.sites import Site
 
 HERE = __name__.removeprefix("netinv_plugin_")
+Color = enum.Enum("Color", "RED")
 
 class Thing(Primary):
     __tablename__ = f"{{HERE}}_thing"
@@ -48,19 +54,30 @@ COLUMNS = {
         ".thing.site_id refers to dcim.sitte, which is not a model"
     ),
     "site_id: Mapped[Ref] = foreign_key(7, on_delete=CASCADE)": (
-        "a foreign key refers to 7; expected a model, SELF, or the label of one, 'app.model' (wrong3.py, line 15)"
+        "a foreign key refers to 7; expected a model, SELF, or the label of one, 'app.model' (wrong3.py, line 21)"
     ),
-    "site_id: Mapped[Ref] = foreign_key(Site)": "'on_delete' (wrong4.py, line 15)",
+    "site_id: Mapped[Ref] = foreign_key(Site)": "'on_delete' (wrong4.py, line 21)",
     "state: Mapped[str] = choice(['a'])": "Thing.state: choices is ['a']; expected Choices.of(…)",
     "state: Mapped[str] = choice(Choices.of(a='A'), default='z')": "Thing.state: default is 'z'; expected one of 'a'",
     "note: Mapped[str] = text('50')": "Thing.note: length is '50'; expected a whole number above 0",
-    "note: Mapped[str] = text(50, hepl='x')": "a column has no option 'hepl'; did you mean help? (wrong8.py, line 15)",
+    "note: Mapped[str] = text(50, hepl='x')": "a column has no option 'hepl'; did you mean help? (wrong8.py, line 21)",
     "size: Mapped[int] = integer(9, 1)": "Thing.size: minimum is 9; expected at most the maximum, 1",
     "size: Mapped[int] = integer(0, '9')": "Thing.size: maximum is '9'; expected a number",
     "size: Mapped[int] = integer(default='x')": "Thing.size: default is 'x'; expected a value of the type int",
     "share: Mapped[float] = decimal_number(2, 5)": "Thing.share: places is 5; expected at most the 2 digits",
     "other: Mapped[str] = slug(of='nmae')": "Thing.other: slug is made of 'nmae', which is no column; expected one of",
     "key: Mapped[str] = natural_sort_key('nmae')": "Thing.key: natural_sort_key is made of 'nmae'",
+    "blob: Mapped[bytes]": "Thing.blob: its type is LargeBinary(), which has no form in JSON; expected one of Decimal",
+    "span: Mapped[datetime.timedelta | None]": "Thing.span: its type is Interval(), which has no form in JSON",
+    "at: Mapped[datetime.time]": "Thing.at: its type is Time(), which has no form in JSON",
+    "color: Mapped[Color]": "Thing.color: its type is Enum('RED', name='color'), which has no form in JSON",
+    "what: Mapped[object] = mapped_column(sa.PickleType)": "Thing.what: its type is PickleType(), which has no form",
+    "sum: Mapped[decimal.Decimal]": "Thing.sum: its type is Numeric(); expected decimal_number(digits, places)",
+    "site_id: Mapped[Ref | None] = mapped_column(sa.ForeignKey('dcim_site.id'))": (
+        "Thing.site_id: it refers to dcim_site.id by ForeignKey(…), which deletions do not follow; expected foreign_key"
+    ),
+    "other: Mapped[int] = mapped_column(primary_key=True)": "Thing: its primary key is id, other; expected the column",
+    "id: Mapped[Ref] = mapped_column(primary_key=True)": "Thing: its column id has no default; expected that of Prima",
 }
 RESOURCES = {
     "'Bad Path'": "Thing: the path of its resource is 'Bad Path'; expected small letters, digits and hyphens",

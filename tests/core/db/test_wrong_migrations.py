@@ -136,6 +136,53 @@ def test_a_migration_that_stops_is_named_in_one_line_and_the_next_run_goes_on(
         assert "the migration of the application stopping stopped (0002.py, line 8): Zero" in removed.stderr
 
 
+# What a plugin's migration would change of other applications. Rows and tables of its own may be changed.
+OF_ANOTHER = {
+    "drop_table('dcim_site')": "dcim_site, which the application dcim has",
+    "execute('drop table if exists own_thing, `ipam_vrf`')": "ipam_vrf, which the application ipam has",
+    "rename_table('tenancy_tenant', 'own_tenant')": "tenancy_tenant, which the application tenancy has",
+    "add_column('dcim_site', sa.Column('own', sa.Text()))": "dcim_site, which the application dcim has",
+    "execute('ALTER TABLE dcim_site ADD COLUMN own TEXT')": "dcim_site, which the application dcim has",
+    "create_index('own_x', 'dcim_rack', ['name'], unique=True)": "dcim_rack, which the application dcim has",
+    "execute('CREATE TRIGGER own_t BEFORE DELETE ON core_user BEGIN SELECT 1; END')": "core_user, which the applic",
+    "drop_table('owner_thing')": "owner_thing, which the application owner has",
+}
+OWN = """sa.Column('site', sa.Integer()))
+    op.create_index('own_site', 'own_other', ['site'], unique=True)
+    op.create_index('own_names', 'dcim_site', ['facility'])
+    op.execute(sa.text("UPDATE dcim_site SET comments = 'drop table dcim_site'"))
+    op.rename_table('own_other', 'own_last')
+    with op.batch_alter_table('own_last') as batch:
+        batch.add_column(sa.Column('more', sa.Integer()))
+    op.drop_table('own_last')
+    op.drop_index('own_names', 'dcim_site'"""
+
+
+@pytest.mark.night
+def test_a_migration_of_a_plugin_changes_no_table_of_another_application(
+    folder: Path, tmp_path: Path, database_template: str
+) -> None:
+    write(folder, "owner", [TABLE.format("owner", "")])
+    write(folder, "own", [TABLE.format("own", "")])
+    second = folder / "netinv_own/migrations/versions/0002.py"
+    head = "import sqlalchemy as sa\nfrom alembic import op\n" + SECOND.replace("'first'", "'own'")
+    with migrated_database(tmp_path, database_template) as engine:
+        run = functools.partial(CliRunner().invoke, cli)
+        ini = str(ini_file(tmp_path, folder, engine))
+        assert run(["-c", ini, "migrate"]).exit_code == 0
+        for step, table in OF_ANOTHER.items():
+            second.write_text(head + UPGRADE.format(f"op.{step}", "pass"))
+            refused = run(["-c", ini, "migrate"])
+            assert refused.exit_code == 1
+            reason = f"(0002.py, line 7): it changes the table {table}"
+            assert f"Error: the migration of the application own stopped {reason}" in refused.stderr, step
+        second.write_text(head + UPGRADE.format(f"op.create_table('own_other', {OWN})", "op.drop_table('dcim_site')"))
+        assert run(["-c", ini, "migrate"]).exit_code == 0
+        removed = run(["-c", ini, "migrate", "--remove", "own"])
+        assert "line 18): it changes the table dcim_site, which the application dcim has" in removed.stderr
+        assert {"dcim_site", "own_thing"} <= set(sa.inspect(engine).get_table_names())
+
+
 TABLE = (
     "import sqlalchemy as sa\nfrom alembic import op\nrevision = '{0}'\ndown_revision = None\n"
     "def upgrade():\n    op.create_table('{0}_thing', sa.Column('id', sa.Integer(), primary_key=True))\n    {1}\n"
