@@ -106,6 +106,22 @@ class ListTab:
         return self.label if isinstance(self.label, str) else self.label(item)
 
 
+def referring_tab(name: str, title: str, label: str, reference: Any, position: int, **options: Any) -> ListTab:
+    """The tab with the objects whose ``reference``, a column such as ``vrf_id``, is the object of the page. New ones
+    begin with it, unless ``options``, further arguments of :class:`ListTab`, have another preset.
+    """
+    member = str(reference.name).removesuffix("_id")
+    return ListTab(
+        name,
+        title,
+        label,
+        lambda request, item: [reference == item["id"]],
+        position=position,
+        filters=lambda item: {reference.name: str(item["id"])},
+        **{"preset": lambda item: {member: item["id"]}, **options},
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Action:
     """A link or button. ``scope`` is ``object``, ``selection``, ``list``, or ``query`` for an entry in the menu *Views*

@@ -17,7 +17,7 @@ from netinv_ipam.prefixes import Prefix
 from netinv_ipam.vlans import VLAN, carries
 from netinv_ipam.web import vlan_map
 from netinv_web import notices
-from netinv_web.extensions import Action, ListTab
+from netinv_web.extensions import Action, ListTab, referring_tab
 from netinv_web.pages import see_other
 from netinv_web.paths import object_path
 
@@ -50,7 +50,11 @@ def tabs_of(endpoint: Endpoint) -> list[ListTab]:
         for position, (label, (name, title)) in enumerate(MEMBERS.items(), 100)
         if endpoint.registry.get(label) is not None
     ]
-    return [*found, ListTab("prefixes", "Prefixes", PREFIX, _prefixes, _preset, 110, _filters, first=PREFIX_COLUMNS)]
+    vlan_id = table_of(Prefix).c.vlan_id
+    return [
+        *found,
+        referring_tab("prefixes", "Prefixes", PREFIX, vlan_id, 110, preset=_preset, first=PREFIX_COLUMNS),
+    ]
 
 
 def _filters(vlan: Item) -> dict[str, str]:
@@ -63,10 +67,6 @@ def _no(vlan: Item) -> dict[str, str]:
 
 def _preset(vlan: Item) -> dict[str, Any]:
     return {"vlan": vlan["id"], "site": vlan["site"]["id"] if vlan["site"] else None}
-
-
-def _prefixes(request: Request, vlan: Item) -> list[Any]:
-    return [table_of(Prefix).c.vlan_id == vlan["id"]]
 
 
 def _members(label: str) -> Any:

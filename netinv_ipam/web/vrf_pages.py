@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from netinv_core.models.base import table_of
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.prefixes import Prefix
-from netinv_web.extensions import ListTab
+from netinv_web.extensions import ListTab, referring_tab
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -21,19 +21,6 @@ def tabs_of(endpoint: Endpoint) -> list[ListTab]:
     if endpoint.label != VRF:
         return []
     return [
-        ListTab("prefixes", "Prefixes", PREFIX, _within(Prefix), _preset, 100, _filters, first=PREFIX_COLUMNS),
-        ListTab("ip-addresses", "IP addresses", ADDRESS, _within(IPAddress), _preset, 110, _filters),
+        referring_tab("prefixes", "Prefixes", PREFIX, table_of(Prefix).c.vrf_id, 100, first=PREFIX_COLUMNS),
+        referring_tab("ip-addresses", "IP addresses", ADDRESS, table_of(IPAddress).c.vrf_id, 110),
     ]
-
-
-def _within(model: Any) -> Any:
-    """Returns the function that limits the list of a model to a VRF."""
-    return lambda request, vrf: [model.__table__.c.vrf_id == vrf["id"]]
-
-
-def _preset(vrf: Mapping[str, Any]) -> dict[str, Any]:
-    return {"vrf": vrf["id"]}
-
-
-def _filters(vrf: Mapping[str, Any]) -> dict[str, str]:
-    return {"vrf_id": str(vrf["id"])}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from netinv_core.models.base import table_of
 from netinv_dcim.devices import Device
 from netinv_virt.virtual_machines import VirtualMachine
-from netinv_web.extensions import ListTab
+from netinv_web.extensions import ListTab, referring_tab
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -21,23 +21,8 @@ def tabs_of(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a cluster. Devices are added to it in their own forms."""
     if endpoint.label != CLUSTER:
         return []
-    machines, devices = _within(VirtualMachine), _within(Device)
+    machines, devices = table_of(VirtualMachine).c.cluster_id, table_of(Device).c.cluster_id
     return [
-        ListTab(
-            "virtual-machines", "Virtual machines", MACHINE, machines, _preset, 100, _filters, first=MACHINE_COLUMNS
-        ),
-        ListTab("devices", "Devices", DEVICE, devices, lambda cluster: None, 110, _filters, first=DEVICE_COLUMNS),
+        referring_tab("virtual-machines", "Virtual machines", MACHINE, machines, 100, first=MACHINE_COLUMNS),
+        referring_tab("devices", "Devices", DEVICE, devices, 110, preset=lambda cluster: None, first=DEVICE_COLUMNS),
     ]
-
-
-def _within(model: Any) -> Any:
-    """Returns the function that limits the list of a model to a cluster."""
-    return lambda request, cluster: [model.__table__.c.cluster_id == cluster["id"]]
-
-
-def _preset(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    return {"cluster": cluster["id"]}
-
-
-def _filters(cluster: Mapping[str, Any]) -> dict[str, str]:
-    return {"cluster_id": str(cluster["id"])}
