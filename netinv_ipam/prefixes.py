@@ -76,9 +76,14 @@ def _status(registry: Registry, endpoint: Endpoint) -> Field:
 
 def containers_of(uow: UnitOfWork, prefix: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
     """The prefixes of the same VRF that contain a prefix, given its representation, as far as the user may view them,
-    the widest first: name, label and id of each. Takes one statement.
+    the widest first: name, label and id of each. Takes one statement, none when it is asked again.
     """
-    return prefixes_around(uow, networks.parse(str(prefix["prefix"])), prefix["vrf"], equal=False)
+    known = uow.row_cache.setdefault(containers_of, {})
+    if prefix["id"] not in known:
+        network = networks.parse(str(prefix["prefix"]))
+        known[prefix["id"]] = prefixes_around(uow, network, prefix["vrf"], equal=False)
+    found: list[tuple[str, str, Any]] = known[prefix["id"]]
+    return found
 
 
 def prefixes_around(

@@ -17,7 +17,15 @@ from netinv_ipam import allocation
 from netinv_ipam.free_space import Block, free_addresses, free_blocks, last_free_address, network_text
 from netinv_ipam.networks import BITS
 from netinv_ipam.prefixes import containers_of
-from netinv_ipam.taken_space import ADDRESSES, NETWORKS, Row, SpaceTaker, child_filters, children
+from netinv_ipam.taken_space import (
+    ADDRESSES,
+    NETWORKS,
+    Row,
+    SpaceTaker,
+    child_filters,
+    children,
+    container_statuses,
+)
 from netinv_ipam.web import address_grid, address_list, next_prefix, prefix_map, tree
 from netinv_web import notices, static_files
 from netinv_web.extensions import Action, ListTab, Panel
@@ -67,7 +75,9 @@ def tabs_of(endpoint: Endpoint) -> list[ListTab]:
 
 
 def free_space(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The first and the last free address, the gateway, and the first free networks of a prefix."""
+    """The first and the last free address, the gateway, and the first free networks of a prefix. A container has no
+    gateway: the networks within it have.
+    """
     uow = request.uow
     row = listing.rows(uow, endpoint, [prefix["id"]], "view").get(prefix["id"])
     if row is None:
@@ -75,12 +85,13 @@ def free_space(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) 
     address = next(free_addresses(uow, row), None)
     networks = [network_text(block, row["ip_version"]) for block in _free_networks(uow, row)]
     may_add_address, may_add = may(uow, uow.registry[ADDRESS], "add"), may(uow, endpoint, "add")
-    addresses = uow.registry[ADDRESS]
+    may_view = may(uow, uow.registry[ADDRESS], "view")
+    is_container = row["status_id"] in container_statuses(uow)
     return {
         "path": object_path(endpoint, prefix["id"]),
         "address": address,
         "last": last_free_address(uow, row) if address else None,
-        "gateway": address_grid.gateway_of(uow, prefix, row) if may(uow, addresses, "view") else None,
+        "gateway": address_grid.gateway_of(uow, prefix, row) if may_view and not is_container else None,
         "networks": networks[:MAX_LISTED],
         "more": len(networks) > MAX_LISTED,
         "vrf": prefix["vrf"]["id"] if prefix["vrf"] else "",

@@ -137,6 +137,25 @@ def test_free_space_says_the_last_free_address_and_the_gateway(
     assert (words["Last free address"], words.get("Gateway")) == (last, gateway)
 
 
+def test_a_container_has_no_gateway(browser: Browser, api: Api, vrf: str) -> None:
+    key = prefix_of(api, vrf, "10.90.0.0/16", "container")
+    prefix_of(api, vrf, "10.90.0.0/24")
+    hosts(api, vrf, "10.90.0.1/24")
+    assert "Gateway" not in whole(browser, key).html.select_one("#panel-free").get_text()
+
+
+def test_the_containers_of_a_prefix_are_read_once(service: Service, browser: Browser, api: Api, vrf: str) -> None:
+    prefix_of(api, vrf, "10.90.0.0/16", "container")
+    key = prefix_of(api, vrf, "10.90.0.0/20", "container")
+    prefix_of(api, vrf, "10.90.0.0/24")
+    whole(browser, key)
+    with service.statements() as statements:
+        page = whole(browser, key)
+    assert page.html.select("#panel-level tbody tr")
+    of_containers = [item for item in statements if "ORDER BY ipam_prefix.prefix_length, ipam_prefix.id" in str(item)]
+    assert len(of_containers) == 1
+
+
 def test_restricted_users_see_hidden_blocks_and_addresses_as_taken(service: Service, api: Api, vrf: str) -> None:
     container, small = prefix_of(api, vrf, "10.70.0.0/16", "container"), prefix_of(api, vrf, "10.70.5.0/24")
     prefix_of(api, vrf, "10.70.6.0/24")

@@ -51,6 +51,13 @@ def test_levels_open_one_by_one_with_the_gaps_between_prefixes(browser: Browser,
     assert rows(browser, vrf, container, half) == [*opened[:4], *inner, *opened[4:]]
 
 
+def test_values_have_their_labels_on_a_phone(browser: Browser, api: Api, vrf: str) -> None:
+    prefix_of(api, vrf, "10.80.0.0/16")
+    page = browser.get(PATH, {"vrf": vrf})
+    titles = [title.get_text() for title in page.html.select("table.tree thead th")][1:]
+    assert [cell["data-label"] for cell in page.html.select("table.tree tbody td")] == titles
+
+
 def test_links_open_and_close_a_level(browser: Browser, api: Api, vrf: str) -> None:
     container = prefix_of(api, vrf, "10.80.0.0/16", "container")
     prefix_of(api, vrf, "10.80.4.0/24")
