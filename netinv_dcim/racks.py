@@ -195,7 +195,7 @@ racks = Resource(
     example={"u_height": 100, "outer_width": 600, "outer_unit": "mm"},
     presentation=Presentation(
         counted=True,
-        columns=["site", "location", "group", "status", "role", "tenant", "u_height", "device_count"],
+        columns=["site", "location", "group", "status", "role", "u_height", "utilization", "device_count", "tenant"],
         facets=["status", "site", "role", "group", "tenant"],
         fieldsets=[
             ("Rack", ["name", "facility_id", "status", "role", "tenant", "serial", "asset_tag"]),
@@ -203,7 +203,7 @@ racks = Resource(
             ("Dimensions", ["type", "width", "u_height", "desc_units", "outer_width", "outer_depth", "outer_unit"]),
         ],
         summary=["site", "location"],
-        leading=["elevation", "utilization"],
+        leading=["elevation", "utilization", "tray"],
         depends_on={"location": {"site": "site_id"}, "group": {"site": "site_id"}},
         quick_fields=["name", "site", "status"],
     ),

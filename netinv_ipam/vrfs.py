@@ -100,7 +100,7 @@ vrfs = Resource(
         related("export_target_id", "export_targets", by=()),
     ],
     presentation=Presentation(
-        columns=["rd", "tenant", "enforce_unique", "prefix_count", "ipaddress_count", "description"],
+        columns=["rd", "utilization", "prefix_count", "ipaddress_count", "tenant", "enforce_unique", "description"],
         facets=["tenant"],
         unrelated=["vrf"],
     ),

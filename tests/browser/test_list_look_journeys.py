@@ -42,6 +42,14 @@ def test_the_primary_addresses_of_devices_are_whole_and_on_one_line(page: Any, d
         )
 
 
+def test_bars_of_utilization_are_not_cut(page: Any, demo_service: Service) -> None:
+    page.goto("/dcim/racks/")
+    cells = page.locator("#results td:has(> .shares)")
+    widths = cells.evaluate_all("(cells) => cells.map((cell) => cell.scrollWidth - cell.clientWidth)")
+    assert widths
+    assert max(widths) <= 0
+
+
 def test_the_navigation_and_the_counts_fold_and_stay_so(page: Any, demo_service: Service) -> None:
     page.goto("/dcim/devices/")
     wide = page.locator("#navigation").bounding_box()["width"]
