@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from pyramid.request import Request
 
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import CABLE, End
-from netinv_dcim.rack_position import mounted
+from netinv_dcim.rack_position import Mounted, mounted
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name
 from netinv_dcim.rack_views.svg import RackFrame, UnitSize, area
 from netinv_dcim.web import rack_elevations, trace_pages, type_differences, type_moves
@@ -23,19 +23,23 @@ from netinv_dcim.web.ports import redundancy
 from netinv_dcim.web.recabling import page as recabling
 from netinv_dcim.web.workbench import page as workbench
 from netinv_web.extensions import Action, Panel, Tab
+from netinv_web.menu import may
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_web.lists.list_query import ListQuery
 
 ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
+TRAY = "netinv_dcim:web/templates/rack_tray.jinja2"
 FACES = ("front", "rear")
 LEGEND_WIDTH, UNIT_HEIGHT = 24, 22  # pixels
 UNIT_WIDTH = 220  # pixels: names are legible; on a phone, the faces are below each other
 
 
 def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> dict[str, Any]:
-    """The drawings of both faces of a rack, with links to the devices that the user may view: two statements."""
+    """The drawings of both faces of a rack, with links to the devices that the user may view, and from free units to
+    the form of a device there: two statements.
+    """
     uow, size = request.uow, UnitSize(UNIT_WIDTH, UNIT_HEIGHT, LEGEND_WIDTH)
     frame = RackFrame("", rack["u_height"], rack["desc_units"])
     devices = mounted(uow, [endpoint.parse_key(str(rack["id"]))])
@@ -49,11 +53,39 @@ def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]
             "path": f"/dcim/devices/{key}/",
             "name": f"{display_name(rows[key])}, U{device.position}",
             "coordinates": ",".join(map(str, area(frame, size, units))),
+            "is_free": False,
         }
         for face in FACES:
             if device.seen_from(face):
                 areas[face].append(place)
+    free = _free_units(rack, frame, devices.values()) if may(uow, uow.registry[DEVICE], "add") else {}
+    for face, paths in free.items():
+        for unit, path in paths.items():
+            coordinates = ",".join(map(str, area(frame, size, [unit])))
+            name = f"Mount a device in U{unit}, {face}"
+            areas[face].append({"path": path, "name": name, "coordinates": coordinates, "is_free": True})
     return _elevation(rack, FACES) | {"areas": areas}
+
+
+def _free_units(rack: Mapping[str, Any], frame: RackFrame, devices: Collection[Mounted]) -> dict[str, dict[int, str]]:
+    """The units of each face that no device takes, with the path of the form of a device there."""
+    place = {name: rack[name]["id"] for name in ("site", "location") if rack[name]} | {"rack": rack["id"]}
+    found = {}
+    for face in FACES:
+        taken = {unit for device in devices if device.seen_from(face) for unit in device.units}
+        free = [unit for unit in range(1, frame.height + 1) if unit not in taken]
+        found[face] = {
+            unit: f"/dcim/devices/add/?{urlencode({**place, 'face': face, 'position': unit})}" for unit in free
+        }
+    return found
+
+
+def rack_tray(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The devices of a rack that are not mounted, and those at its site without a rack: one statement."""
+    uow = request.uow
+    items = rack_elevations.tray_of(uow, [rack], flat=True)
+    may_mount = may(uow, uow.registry[DEVICE], "change")
+    return {"items": items, "plan": _planner_path(endpoint, rack) if may_mount else ""} if items else None
 
 
 def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -75,7 +107,10 @@ def _elevation(rack: Mapping[str, Any], faces: Sequence[str]) -> dict[str, Any]:
 def panels_of(endpoint: Endpoint) -> list[Panel]:
     """The panels of a resource."""
     if endpoint.label == "dcim.rack":
-        return [Panel("elevation", "Elevation", rack_elevation, side="main", template=ELEVATION, position=100)]
+        return [
+            Panel("elevation", "Elevation", rack_elevation, side="main", template=ELEVATION, position=100),
+            Panel("tray", "Not mounted", rack_tray, lazy=True, template=TRAY, position=60),
+        ]
     if endpoint.label == "dcim.device":
         rack = Panel("elevation", "Rack", device_elevation, template=ELEVATION, position=100)
         return [rack, type_differences.PANEL]
@@ -177,7 +212,7 @@ MOVE = Action(
     icon="arrows-right-left",
     applies=lambda item: not _is_free(item),
 )
-RACK = "dcim.rack"
+RACK, DEVICE = "dcim.rack", "dcim.device"
 PLAN = Action(
     "plan",
     "Plan moves",

@@ -133,7 +133,7 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
     shown = DrawingOptions(face, pictures, rack_plan.chosen(uow, query) if plan is not None else None, plan is not None)
     with rack_plan.tried(request, plan) if plan is not None else contextlib.nullcontext(uow) as tried:
         racks = views_of(tried, endpoint, matches.keys, shown, plan)
-        tray = tray_of(tried, racks) if plan is not None else ()
+        tray = tray_of(tried, [view.rack for view in racks]) if plan is not None else ()
     return {
         "endpoint": endpoint,
         "listed": endpoint,
@@ -167,11 +167,13 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
     }
 
 
-def tray_of(uow: UnitOfWork, racks: Sequence[RackView]) -> list[TrayItem]:
-    """The devices that are not mounted, in the racks of the page and at their sites: one statement."""
-    names = {str(view.rack["id"]): view.rack["display"] for view in racks}
+def tray_of(uow: UnitOfWork, racks: Sequence[Mapping[str, Any]], *, flat: bool = False) -> list[TrayItem]:
+    """The devices that are not mounted, in these racks and at their sites, with ``flat`` also those that take no units:
+    one statement.
+    """
+    names = {str(rack["id"]): rack["display"] for rack in racks}
     keys = [uuid.UUID(key) for key in names]
-    sites = [uuid.UUID(str(view.rack["site"]["id"])) for view in racks]
+    sites = [uuid.UUID(str(rack["site"]["id"])) for rack in racks]
     return [
         TrayItem(
             str(row.id),
@@ -180,7 +182,7 @@ def tray_of(uow: UnitOfWork, racks: Sequence[RackView]) -> list[TrayItem]:
             row.u_height,
             names.get(str(row.rack_id), "no rack"),
         )
-        for row in rack_plan.unmounted(uow, keys, sites)
+        for row in rack_plan.unmounted(uow, keys, sites, flat=flat)
     ]
 
 

@@ -338,9 +338,10 @@ def finished(query: ListQuery) -> str:
     return query.without(MOVE, SELECT, PLANNING).url
 
 
-def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any]) -> list[Any]:
+def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any], *, flat: bool = False) -> list[Any]:
     """The devices that could be mounted: those in these racks without a position, and those at the sites without a
-    rack. Rows with id, name, height and rack, at most :data:`MAX_LISTED` and one more. One statement.
+    rack. With ``flat`` also those in the racks that take no units, such as power strips. Rows with id, name, height and
+    rack, at most :data:`MAX_LISTED` and one more. One statement.
     """
     device, kind = Device.__table__, DeviceType.__table__
     dialect = uow.registry.dialect
@@ -349,7 +350,7 @@ def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any]) -> li
         .join_from(device, kind, kind.c.id == device.c.device_type_id)
         .where(
             device.c.position.is_(None),
-            kind.c.u_height > 0,
+            (kind.c.u_height > 0) | (device.c.rack_id.is_not(None) if flat else sa.false()),
             kind.c.subdevice_role != CHILD,
             sa.or_(
                 in_parameter(dialect, device.c.rack_id),

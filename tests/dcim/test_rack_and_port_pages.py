@@ -9,6 +9,7 @@ from netinv_testing import Account, Api, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.cabling_fixtures import Plant
+from tests.support.racks import Room
 
 
 def test_the_page_of_a_rack_shows_drawings_of_both_faces(browser: Browser, api: Api, make: Any, unique: Any) -> None:
@@ -49,7 +50,9 @@ def test_devices_in_the_drawing_of_a_rack_are_links_for_those_who_may_view_them(
             item["name"] for item in page.select("map")
         }
         return {
-            item["name"]: [(area["href"].split("/")[-2], area["coords"]) for area in item.select("area")]
+            item["name"]: [
+                (area["href"].split("/")[-2], area["coords"]) for area in item.select("area:not([tabindex])")
+            ]
             for item in page.select("map")
         }
 
@@ -58,6 +61,54 @@ def test_devices_in_the_drawing_of_a_rack_are_links_for_those_who_may_view_them(
     user = make_user(("view", "dcim.rack"), password=PASSWORD)
     service.permit("view", "dcim.device", {"id": low[0]}, users=[user.id])
     assert areas(Browser(service, user)) == {"rack-front": [low]}
+
+
+def test_free_units_of_the_drawing_lead_to_the_form_of_a_device_there(
+    browser: Browser, api: Api, make: Any, make_user: Callable[..., Account], service: Service, unique: Any
+) -> None:
+    room = Room(api, make, unique)
+    rack = room.rack(3)
+    room.device(rack, 1)
+    room.device(rack, 2, deep=True)
+    path = f"/dcim/racks/{rack['id']}/"
+
+    def free(reader: Browser) -> list[tuple[str, str]]:
+        areas = reader.get(path, status=200).html.select("area[tabindex]")
+        return [(str(area["alt"]), str(area["href"])) for area in areas]
+
+    found = free(browser)
+    units = ["U3, front", "U1, rear", "U3, rear"]
+    assert [name for name, _ in found] == [f"Mount a device in {unit}" for unit in units]
+    form = browser.get(found[1][1]).form("")
+    assert [form[name].value for name in ("rack", "face", "position")] == [rack["id"], "rear", "1"]
+    reader = make_user(("view", "dcim.rack"), ("view", "dcim.device"), password=PASSWORD)
+    assert free(Browser(service, reader)) == []
+
+
+def test_the_page_of_a_rack_lists_what_is_not_mounted(
+    browser: Browser, api: Api, make: Any, make_user: Callable[..., Account], service: Service, unique: Any
+) -> None:
+    room = Room(api, make, unique)
+    rack = room.rack()
+    room.device(rack, 3)
+    path = f"/dcim/racks/{rack['id']}/?_show=all"
+    assert not browser.get(path).html.select("#panel-tray")
+    waiting, strip = room.device(rack, None, height=2), room.device(rack, None, height=0)
+
+    def items(reader: Browser) -> dict[str, list[str]]:
+        """The links of each device: its page, and the way to mount it."""
+        listed = reader.get(path, status=200).html.select("#panel-tray li")
+        links = [[str(link["href"]) for link in item.select("a")] for item in listed]
+        return {item[0].split("/")[-2]: item[1:] for item in links}
+
+    found = items(browser)
+    assert set(found) == {waiting["id"], strip["id"]}
+    assert found[strip["id"]] == []
+    (mount,) = found[waiting["id"]]
+    targets = browser.get(mount).html.select('.rack button[name="_move"]')
+    assert {str(target["value"]).split(":")[1] for target in targets} == {rack["id"]}
+    reader = make_user(("view", "dcim.rack"), ("view", "dcim.device"), password=PASSWORD)
+    assert items(Browser(service, reader)) == {waiting["id"]: [], strip["id"]: []}
 
 
 def test_a_port_can_be_connected_and_traced(browser: Browser, api: Api, unique: Any) -> None:

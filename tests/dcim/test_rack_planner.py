@@ -341,4 +341,7 @@ def test_statements_do_not_grow_with_the_moves(service: Service, browser: Browse
 def test_a_rack_leads_to_its_planner(browser: Browser, room: Room) -> None:
     rack = room.rack()
     (path,) = [path for path in browser.get(f"/dcim/racks/{rack['id']}/").links() if "_plan=1" in path]
-    assert [item.text.strip() for item in browser.get(path).html.select(".rack h3")] == [rack["display"]]
+    page = browser.get(path)
+    assert [item.text.strip() for item in page.html.select(".rack h3")] == [rack["display"]]
+    assert page.html.h1.get_text().startswith("Rack planner")
+    assert page.html.title.get_text().startswith("Rack planner")
