@@ -127,12 +127,6 @@ def tabs_of(endpoint: Endpoint) -> list[Tab]:
     return [trace_pages.tab()] if trace_pages.is_end(endpoint) else []
 
 
-def connect_path(endpoint: Endpoint, item: Mapping[str, Any]) -> str:
-    """The path of the page that connects a port."""
-    port = address_of(End(endpoint.label, item["id"]))
-    return f"{connecting.PATH}?{urlencode({'a': port})}"
-
-
 def _is_free(item: Mapping[str, Any]) -> bool:
     return item.get("cable") is None
 
@@ -170,7 +164,7 @@ def _of_cable(operation: recabling.RecablingOperation, scope: str, title: str, i
 CONNECT = Action(
     "connect",
     "Connect",
-    connect_path,
+    connecting.connect_path,
     permission="change",
     further_permission=("dcim.cable", "add"),
     icon="link",

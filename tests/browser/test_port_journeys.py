@@ -60,6 +60,48 @@ def tab_of(demo_service: Service, ports: list[End]) -> str:
     return f"/dcim/devices/{demo_service.api.get(ports[0].path)['device']['id']}/interfaces/"
 
 
+def test_selected_ports_are_connected_by_the_mouse(
+    page: Any, demo_service: Service, plant: Plant, ports: list[End]
+) -> None:
+    """Two cables from a table of ports take nine actions."""
+    far = plant.ends("dcim.interface", 3, other := plant.device())
+    page.goto(tab_of(demo_service, ports))
+    page.get_by_label("Select all rows of this page").check()
+    page.get_by_role("button", name="Connect", exact=True).click()
+    page.get_by_text("Only the selected ports are listed.").wait_for()
+    page.wait_for_function("() => document.activeElement.role === 'combobox'")
+    name = demo_service.api.get(f"/api/dcim/devices/{other}/")["name"]
+    page.keyboard.type(name)
+    page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="In order").click()
+    page.get_by_role("button", name="Connect 2").click()
+    page.locator("[data-notice]", has_text="2 cables were created.").wait_for()
+    assert [demo_service.api.get(port.path)["cable_peer"]["id"] for port in ports] == [end.id for end in far[:2]]
+
+
+def test_the_focus_is_behind_the_field_that_a_link_fills(page: Any, demo_service: Service, ports: list[End]) -> None:
+    page.goto(tab_of(demo_service, ports))
+    page.get_by_role("link", name="Add interface").click()
+    page.wait_for_function("() => document.activeElement.name === 'name'")
+    page.goto("/dcim/interfaces/add/")
+    page.wait_for_function("() => document.activeElement.closest('.picker')?.querySelector('[name=device]')")
+    page.goto(f"/dcim/interfaces/{ports[0].id}/edit/")
+    page.wait_for_function("() => document.activeElement.closest('.picker')?.querySelector('[name=device]')")
+
+
+CIRCUIT_END = """() => {
+  const edge = document.querySelector(".table-scroll").getBoundingClientRect().right;
+  const headers = [...document.querySelectorAll(".list thead th")].filter((cell) => cell.getBoundingClientRect().right <= edge);
+  return headers.map((header) => header.textContent.trim());
+}"""  # headers that are in sight
+
+
+def test_the_other_end_of_a_circuit_is_in_sight_at_1280_pixels(page: Any) -> None:
+    page.goto("/circuits/circuit-terminations/")
+    assert {"Connected to", "Cable"} <= set(page.evaluate(CIRCUIT_END))
+
+
 def test_ports_are_selected_and_disabled_by_the_mouse(page: Any, demo_service: Service, ports: list[End]) -> None:
     tab = tab_of(demo_service, ports)
     page.goto(tab)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from netinv_testing import Account, Api, Service, Unique
-from netinv_web.testing import Browser
-from tests.support.cabling_fixtures import Plant
+from netinv_web.testing import Browser, BrowserPage
+from tests.support.cabling_fixtures import End, Plant
 
 pytestmark = pytest.mark.any_database
 MakeUser = Callable[..., Account]
@@ -333,3 +333,46 @@ def test_all_ports_of_a_device_that_match_are_changed_at_once(
     assert api.get(spared.path)["enabled"] and api.get(other.path)["enabled"]
     path = bar.select_one('button[formaction*="/interfaces/edit/"]')["formaction"]
     assert "all 27 interfaces" in browser.post(path, {"_all": "1"}, status=200).words
+
+
+# -- connecting selected ports
+
+
+def connected(browser: Browser, device: str, ports: list[End]) -> BrowserPage:
+    """The page that *Connect* leads to from selected ports of a device."""
+    address = action(browser, f"/dcim/devices/{device}/interfaces/", "connect")
+    return browser.post(address, [("pk", port.id) for port in ports]).follow()
+
+
+def test_selected_ports_lead_to_the_workbench_with_the_free_ones(browser: Browser, plant: Plant, device: str) -> None:
+    ports = plant.ends("dcim.interface", 5, device)
+    plant.cable(ports[3], plant.end())
+    page = connected(browser, device, ports[1:4])
+    assert page.request.path == "/dcim/cabling/"
+    names = [name.text for name in page.html.select(".port-name")]
+    assert len(names) == 2 and "Only the selected ports are listed." in page.words
+    other = plant.device()
+    plant.ends("dcim.interface", 5, other)
+    query = f"{page.request.path_qs}&right=dcim.device:{other}"
+    paired = browser.get(f"{query}&_pairing=order", status=303).follow()
+    assert len(paired.html.select(".planned li")) == 2
+    assert len(browser.get(page.html.find("a", string="Show all ports")["href"]).html.select(".port-name")) == 5
+    assert "is not the id of a port" in browser.get(f"/dcim/cabling/?left_only={'z' * 32}", status=400).text
+
+
+def test_one_selected_port_leads_to_its_page_that_connects(browser: Browser, plant: Plant, device: str) -> None:
+    ports = plant.ends("dcim.interface", 2, device)
+    assert connected(browser, device, ports[:1]).request.path == "/dcim/cables/connect/"
+
+
+def test_selected_ports_that_take_no_cable_are_refused(browser: Browser, plant: Plant, device: str) -> None:
+    ports = [plant.end(device=device, name="eth0"), plant.end(device=device, name="lag0", type="lag")]
+    plant.cable(ports[0], plant.end())
+    assert "None of the selected ports is free for a cable." in connected(browser, device, ports).words
+    address = action(browser, f"/dcim/devices/{device}/interfaces/", "connect")
+    assert "No interfaces are selected." in browser.post(address, [], status=422).words
+
+
+def test_more_ports_than_an_address_holds_are_refused(browser: Browser, plant: Plant, device: str) -> None:
+    ports = plant.ends("dcim.interface", 65, device)
+    assert "At most 64 ports of 12 devices are connected together." in connected(browser, device, ports).words

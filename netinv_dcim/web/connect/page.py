@@ -218,6 +218,11 @@ def _address(pairs: Sequence[tuple[str, str]]) -> str:
     return f"{PATH}?{urlencode([pair for pair in pairs if pair[1]])}"
 
 
+def connect_path(endpoint: Endpoint, item: Mapping[str, Any]) -> str:
+    """The path of the page that connects a port."""
+    return f"{PATH}?{urlencode({'a': ports.address_of(End(endpoint.label, item['id']))})}"
+
+
 def includeme(config: Any) -> None:
     """Adds the page, also in the place of the form for new cables."""
     for path in (PATH, ADD):

@@ -1,10 +1,12 @@
-"""Actions on selected ports: they are enabled or disabled, their cables deleted or moved, after a look at these."""
+"""Actions on selected ports: they are connected, enabled or disabled, their cables deleted or moved after a look."""
 
 from __future__ import annotations
 
 import dataclasses
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -13,8 +15,11 @@ from netinv_core.errors import error_text
 from netinv_core.read import listing
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import CABLE, End
+from netinv_dcim.web.connect.page import connect_path
 from netinv_dcim.web.connect.ports import address_of
 from netinv_dcim.web.recabling import page as recabling
+from netinv_dcim.web.workbench import page as workbench
+from netinv_dcim.web.workbench.plan import MAX_HOSTS, MAX_ONLY, ONLY
 from netinv_web import notices
 from netinv_web.bulk import bulk_run
 from netinv_web.bulk.editing import applied, apply_updates, delete_selection, nothing
@@ -44,6 +49,7 @@ def _on_selection(name: str, title: str, icon: str, further: tuple[str, str] | N
 
 
 ENABLE, DISABLE = _on_selection("enable", "Enable", "play"), _on_selection("disable", "Disable", "no-symbol")
+CONNECT = _on_selection("connect", "Connect", "link", (CABLE, "add"))
 MOVE = _on_selection("move-cables", "Move cables", "arrows-right-left", (CABLE, "delete"))
 DISCONNECT = _on_selection("disconnect", "Disconnect", "link-slash", (CABLE, "delete"))
 
@@ -51,7 +57,10 @@ DISCONNECT = _on_selection("disconnect", "Disconnect", "link-slash", (CABLE, "de
 def actions_of(endpoint: Endpoint) -> list[Action]:
     """The actions on selected objects of a resource."""
     cabled = issubclass(endpoint.model, Cabled) and endpoint.resource.of is None
-    return [*([ENABLE, DISABLE] if ENABLED in endpoint.writable else []), *([MOVE, DISCONNECT] if cabled else [])]
+    return [
+        *([ENABLE, DISABLE] if ENABLED in endpoint.writable else []),
+        *([CONNECT, MOVE, DISCONNECT] if cabled else []),
+    ]
 
 
 def _enabling(enabled: bool) -> View:
@@ -91,11 +100,43 @@ def disconnect(request: Request) -> Response:
     return delete_selection(request, cables, dataclasses.replace(selection, path=page_path(ports)), members)
 
 
-def _cabled(request: Request, ports: Endpoint, members: Members) -> tuple[Selection, list[dict[str, Any]]]:
-    """The selected ports, and the rows of those that have a cable."""
+def connect(request: Request) -> Response:
+    """Leads to the page that connects the selected port, or to the workbench with the selected ports that are free."""
+    ports = request.context.endpoint
+    selection, rows = _chosen(request, ports, members_of(request))
+    if not rows:
+        return nothing(request, ports, selection, "connect")
+    model = ports.model
+    free = [
+        row for row in rows if row["cable_id"] is None and model.cannot_be_cabled(types.SimpleNamespace(**row)) is None
+    ]
+    holder = ports.fields[model.holder]
+    hosts = list(dict.fromkeys(End(holder.target.label, row[holder.attribute]) for row in free))
+    reason = ""
+    if not free:
+        reason = "None of the selected ports is free for a cable."
+    elif len(free) > MAX_ONLY or len(hosts) > MAX_HOSTS:
+        reason = f"At most {MAX_ONLY} ports of {MAX_HOSTS} devices are connected together."
+    if reason:
+        return notices.add(request, see_other(selection.list_url), notices.Notice(reason, "warning"))
+    if len(free) == 1:
+        return see_other(connect_path(ports, free[0]))
+    pairs = [("left", address_of(host)) for host in hosts]
+    pairs += [("left_kind", ports.label), (f"left{ONLY}", "-".join(row["id"].hex for row in free))]
+    return see_other(f"{workbench.PATH}?{urlencode(pairs)}")
+
+
+def _chosen(request: Request, ports: Endpoint, members: Members) -> tuple[Selection, list[dict[str, Any]]]:
+    """The selected ports, and their rows, which too many have none of."""
     selection = selected(request, ports, members, "change")
     rows = listing.rows(request.uow, ports, selection.keys, "change") if not selection.too_many else {}
-    return selection, [row for row in rows.values() if row["cable_id"] is not None]
+    return selection, list(rows.values())
+
+
+def _cabled(request: Request, ports: Endpoint, members: Members) -> tuple[Selection, list[dict[str, Any]]]:
+    """The selected ports, and the rows of those that have a cable."""
+    selection, rows = _chosen(request, ports, members)
+    return selection, [row for row in rows if row["cable_id"] is not None]
 
 
 def _without_cables(request: Request, selection: Selection) -> Response:
@@ -118,7 +159,7 @@ def move_cables(request: Request) -> Response:
 def add_pages(config: Any, resource: str, *, cabled: bool, enabled: bool) -> None:
     """Adds the pages of the actions on a resource, given as application and name."""
     views = {"enable": enable, "disable": disable} if enabled else {}
-    of_cables = {"move-cables": move_cables, "disconnect": disconnect} if cabled else {}
+    of_cables = {"connect": connect, "move-cables": move_cables, "disconnect": disconnect} if cabled else {}
     for name, view in {**views, **of_cables}.items():
         config.add_netinv_page(f"/{resource}/{name}/", view, permission="change", methods=["POST"], resource=resource)
 

@@ -15,7 +15,7 @@ from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import named_objects
 from netinv_dcim.cabling.models import CABLE_TYPES, Cabled, PathEnd
 from netinv_dcim.cabling.paths import CABLE, CONNECTED, CableNetwork, End
-from netinv_dcim.web.panels import connect_path
+from netinv_dcim.web.connect.page import connect_path
 from netinv_web.cells import CellReader
 from netinv_web.lists.columns import ListColumn
 from netinv_web.markup import EMPTY, dot, link, object_link, without_controls

@@ -27,6 +27,7 @@ from netinv_dcim.web.workbench.pairing import PAIRINGS
 from netinv_dcim.web.workbench.plan import (
     LABEL,
     MAX_PAIRS,
+    ONLY,
     PAIR,
     SIDES,
     Bench,
@@ -255,6 +256,7 @@ def _show(
             for bench in benches.values()
             for label in bench.kinds
         },
+        "all_ports": {name: plain.without(f"{name}{ONLY}").url for name in SIDES},
         "path": PATH,
     }
     refused = refused or any(item.error and not item.matches for item in adding.values())

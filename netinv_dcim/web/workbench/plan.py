@@ -1,14 +1,15 @@
 """Plans of cables: the query of the workbench, tried in a dry run, created by one request.
 
-``left`` and ``right`` are hosts, ``left_kind`` and ``right_kind`` the models of the ports that are paired, ``pair`` two
-ids of ports. The address of the page is the plan, so it can be shared. Ids have no hyphens, which keeps it short.
+``left`` and ``right`` are hosts, ``left_kind`` and ``right_kind`` the models of the ports that are paired,
+``left_only`` and ``right_only`` ids of the only ports that are listed, ``pair`` two ids of ports. The address of the
+page is the plan, so it can be shared. Ids have no hyphens, which keeps it short.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
 SIDES = ("left", "right")
 PAIR, LABEL = "pair", "label"
+ONLY = "_only"  # after the name of a side
 MAX_PAIRS = 100  # an address of 100 pairs is 7 KB long, servers take 8
 MAX_HOSTS = 12  # on a side
+MAX_ONLY = 64  # ports that are listed alone; an address with these and their pairs is 7 KB long
 
 
 @dataclasses.dataclass
@@ -40,6 +43,7 @@ class Bench:
     hosts: Sequence[PortHost] = ()
     groups: Mapping[End, Sequence[PortGroup]] = dataclasses.field(default_factory=dict)
     kind: str = ""
+    only: Collection[uuid.UUID | None] = ()
 
     @property
     def ports(self) -> list[ConnectablePort]:
@@ -47,8 +51,12 @@ class Bench:
         return [port for host in self.hosts for group in self.groups.get(host.end, ()) for port in group.ports]
 
     def shown(self, host: PortHost) -> list[ConnectablePort]:
-        """The ports of a host that are of the chosen kind and take cables."""
-        return [port for group in self.chosen(host) for port in group.listed]
+        """The ports of a host that are of the chosen kind and take cables; only the selected ones, if there are any."""
+        return self.selected(host) or [port for group in self.chosen(host) for port in group.listed]
+
+    def selected(self, host: PortHost) -> list[ConnectablePort]:
+        """The ports of a host that were selected before, of the chosen kind."""
+        return [port for group in self.chosen(host) for port in group.listed if port.end.id in self.only]
 
     def chosen(self, host: PortHost) -> list[PortGroup]:
         """The ports of a host that are of the chosen kind."""
@@ -98,6 +106,8 @@ def benches_of(uow: UnitOfWork, query: ListQuery) -> dict[str, Bench]:
     groups = ports.ports_of(uow, found.values())
     for bench in benches.values():
         bench.groups = {host.end: groups.get(host.end, ()) for host in bench.hosts}
+        texts = query.values(f"{bench.name}{ONLY}")
+        bench.only = frozenset(_id_of(part, f"{bench.name}{ONLY}") for text in texts for part in text.split("-"))
     _choose_kinds(uow, benches, query)
     return benches
 
@@ -158,11 +168,11 @@ def _parts(text: str) -> tuple[str, str]:
     return left, right
 
 
-def _id_of(text: str) -> uuid.UUID | None:
+def _id_of(text: str, name: str = PAIR) -> uuid.UUID | None:
     try:
         return uuid.UUID(hex=text)
     except ValueError:
-        raise Invalid({PAIR: [f'"{text[:100]}" is not the id of a port: <32 digits>-<32 digits>.']}) from None
+        raise Invalid({name: [f'"{text[:100]}" is not the id of a port: <32 digits>-<32 digits>.']}) from None
 
 
 def label_pairs(pairs: Sequence[Pair], text: str) -> str:
