@@ -132,6 +132,7 @@ interfaces = component(
             **{name: {"device": "device_id"} for name in ("parent_interface", "bridge", "lag")},
             **{name: {"device": "available_on_device"} for name in ("untagged_vlan", "tagged_vlans")},
         },
+        limits={"lag": {"type": "lag"}},
     ),
 )
 

@@ -101,9 +101,12 @@ def test_choices_take_the_permissions_of_the_list(service: Service, api: Any, ma
 
 def test_a_form_without_scripts_offers_what_fits(api: Any, browser: Browser, made: dict[str, Any]) -> None:
     word, device, port = made["word"], made["acc01"]["id"], made["acc01 eth1"]["id"]
+    lag = {"device": device, "name": "Po1", "type": "lag", "status": "active"}
+    api.post("/api/dcim/interfaces/", lag)
     page = browser.get(f"/dcim/interfaces/{port}/edit/")
-    options = page.html.select("#field-lag option, #field-parent_interface option")
-    assert {option.text for option in options} == {"–", f"acc01-{word} › eth1", f"acc01-{word} › eth2"}
+    names = ("–", *(f"acc01-{word} › {name}" for name in ("Po1", "eth1", "eth2")))
+    for field, offered in (("lag", names[:2]), ("parent_interface", names)):
+        assert {option.text for option in page.html.select(f"#field-{field} option")} == set(offered), field
     for number, name in ((1, "acc01"), (2, "acc02")):
         address = {"address": f"192.0.2.{number}/24", "status": "active", "assigned_object_type": "dcim.interface"}
         api.post("/api/ipam/ip-addresses/", {**address, "assigned_object_id": made[f"{name} eth1"]["id"]})
