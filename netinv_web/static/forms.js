@@ -11,7 +11,8 @@ document.querySelector("[data-focus]")?.focus();
 addEventListener("load", () => { // pickers are there by then
   if (document.activeElement !== document.body || matchMedia("(pointer: coarse)").matches) return; // no keyboard pops up
   const form = document.querySelector("form[data-form]"), named = form?.elements[location.hash.slice(1)];
-  const first = form?.querySelector("fieldset :is(input:not([type=hidden]), select, textarea):not(:disabled)"), field = named ?? first;
+  const fields = [...form?.querySelectorAll("fieldset :is(input:not([type=hidden]), select, textarea):not(:disabled)") ?? []];
+  const field = named ?? ((fields[0]?.value && fields.find((field) => field.required && !field.value)) || fields[0]);
   (field?.closest("[data-picker]")?.querySelector("[role=combobox]") ?? field)?.focus();
 });
 document.querySelector("form[data-send-again]")?.requestSubmit();
