@@ -21,6 +21,7 @@ ABBREVIATIONS = {
     **{word.lower(): word for word in _UPPER_CASE.split()},
     "a": "A",
     "b": "B",
+    "email": "e-mail",
     "git": "Git",
     "graphql": "GraphQL",
     "ip4": "IPv4",

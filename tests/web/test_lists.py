@@ -100,6 +100,7 @@ def test_no_list_has_two_columns_of_one_title_by_default(service: Service) -> No
         if len({*titles}) < len(titles):
             twice[endpoint.label] = titles
     assert twice == {}
+    assert label_of(registry["dcim.site"].fields["contact_email"]) == "Contact e-mail"
     titles = {label: name_label_of(registry[label]) for label in ("ipam.prefix", "ipam.ipaddress", "dcim.cable")}
     assert titles == {"ipam.prefix": "Prefix", "ipam.ipaddress": "Address", "dcim.cable": "Cable"}
 
