@@ -24,6 +24,7 @@ from netinv_core.read.listing import detail
 from netinv_core.read.names import names_in_context, recorded_name
 from netinv_core.write import delete
 from netinv_core.write.dry_run import Preview, dry_run
+from netinv_core.write.slugs import natural_key
 from netinv_web import notices
 from netinv_web.cells import list_parameter
 from netinv_web.objects.details import object_values
@@ -190,8 +191,10 @@ def _group(
     infos = [column_info(child.table.c[incoming.attribute]).foreign_key for incoming in links]
     notes = [info.when_cleared for info in infos if info is not None and info.when_cleared and not deleted]
     count = len(changes) + more
-    named = [(name_of_change(uow, change), path_of_change(uow, change)) for change in changes[:MAX_NAMES]]
-    return Affected(title_of(child) if count == 1 else plural_of(child), count, named, path, list(dict.fromkeys(notes)))
+    named = [(name_of_change(uow, change), path_of_change(uow, change)) for change in changes]
+    return Affected(
+        title_of(child) if count == 1 else plural_of(child), count, _first(named), path, list(dict.fromkeys(notes))
+    )
 
 
 def denied_changes(uow: UnitOfWork, preview: Preview) -> DeniedChanges | None:
@@ -208,7 +211,7 @@ def refusal(uow: UnitOfWork, error: Conflict | Invalid) -> DeletionConsequences:
     objects = error.objects if isinstance(error, Conflict) else ()
     names = names_in_context(uow, ((label, key) for label, key, _ in objects))
     protecting = [(label, key, names.get((label, key), name)) for label, key, name in objects]
-    text = error_text(error.body)
+    text = error_text(error.body).replace(" 1 dependent objects were ", " 1 dependent object was ")
     # The objects are listed below the sentence, with their names in context.
     named = [(label, name, object_path(uow.registry[label], key)) for label, key, name in protecting]
     return DeletionConsequences(
@@ -256,6 +259,11 @@ def name_of_change(uow: UnitOfWork, entry: Mapping[str, Any]) -> str:
     return recorded_name(endpoint, state, state, str(entry["display"] or entry["object_id"]))
 
 
+def _first(named: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The names and paths that are shown: the first ones by name, with numbers by their value."""
+    return sorted(named, key=lambda item: natural_key(item[0]))[:MAX_NAMES]
+
+
 def _by_model(uow: UnitOfWork, named: Sequence[tuple[str, str, str]], unlisted: Mapping[str, int]) -> list[Affected]:
     """Objects by label, name and path, grouped by model, with the numbers of others by label."""
     by_label: dict[str, list[tuple[str, str]]] = {label: [] for label, count in unlisted.items() if count}
@@ -263,7 +271,7 @@ def _by_model(uow: UnitOfWork, named: Sequence[tuple[str, str, str]], unlisted: 
         by_label.setdefault(label, []).append((name, path))
     counts = {label: len(items) + unlisted.get(label, 0) for label, items in by_label.items()}
     return [
-        Affected(title_of(endpoint) if counts[label] == 1 else plural_of(endpoint), counts[label], items[:MAX_NAMES])
+        Affected(title_of(endpoint) if counts[label] == 1 else plural_of(endpoint), counts[label], _first(items))
         for label, items in by_label.items()
         if (endpoint := uow.registry[label])
     ]

@@ -122,6 +122,15 @@ def test_the_preview_of_an_import_covers_nothing_and_uses_the_width(new_page: Ca
         assert end[1] > 0.9
 
 
+def test_the_names_of_columns_of_an_import_are_on_one_line(new_page: Callable[..., Any]) -> None:
+    for width in (WIDTH, PHONE_WIDTH):
+        page = new_page(width=width)
+        page.goto("/dcim/device-types/import/")
+        names = page.locator(".column-help th code")
+        assert names.count() > 5
+        assert names.evaluate_all("all => all.filter((name) => name.getClientRects().length > 1).length") == 0
+
+
 @pytest.mark.parametrize("width", [WIDTH, PHONE_WIDTH])
 @pytest.mark.parametrize("path", ["/dcim/rack-elevations/?_plan=1&site=nowhere", "/dcim/devices/?site=nowhere"])
 def test_a_filter_that_is_refused_is_named_on_one_line(new_page: Callable[..., Any], path: str, width: int) -> None:

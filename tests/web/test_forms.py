@@ -347,6 +347,7 @@ def test_the_page_before_a_deletion_names_what_protects(browser: Browser, make: 
     rack = make("/api/dcim/racks/", status="active", site=site["id"])
     page = browser.get(f"/dcim/sites/{site['id']}/delete/")
     assert f"/dcim/racks/{rack['id']}/" in page.links()
+    assert "1 dependent object was found." in page.words
     assert not page.html.select("form[method=post]:not([action])")
 
 
