@@ -242,7 +242,7 @@ devices = Resource(
             ),
             ("Config context", ["local_context_data", "local_context_schema"]),
         ],
-        summary=["device_role", "device_type", "serial"],
+        summary=["device_role", "device_type", "primary_ip", "serial"],
         hidden=["primary_ip"],  # one of the two addresses
         unrelated=["installed_device", "master"],
         limits={

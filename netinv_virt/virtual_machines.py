@@ -116,6 +116,7 @@ virtual_machines = Resource(
         counted=True,
         columns=["status", "cluster", "role", "tenant", "vcpus", "memory", "disk", "primary_ip"],
         facets=["status", "cluster", "role", "tenant", "platform"],
+        summary=["cluster", "primary_ip"],
         hidden=["primary_ip"],  # one of the two addresses
         limits={
             name: {"virtual_machine_id": "{id}", "family": family}

@@ -186,6 +186,26 @@ def test_the_deletion_of_a_device_names_what_goes_along(browser: Browser, invent
     assert f"10 Management {word} · Lisbon {word}" in refused
 
 
+def test_what_goes_along_with_a_deletion_is_in_the_order_of_names(
+    browser: Browser, api: Any, inventory: dict[str, Any]
+) -> None:
+    device, shared = inventory["two"]["id"], {"type": "1000base-t", "status": "active"}
+    api.post("/api/dcim/interfaces/", [{"device": device, "name": f"eth{n}", **shared} for n in range(12, 1, -1)])
+    text = main_text(browser.get(f"/dcim/devices/{device}/delete/"))
+    name = f"two-{inventory['word']} › eth"
+    assert ", ".join(f"{name}{n}" for n in range(1, 11)) + " and 2 more" in text
+
+
+def test_the_line_below_the_name_of_a_device_has_its_address(
+    browser: Browser, api: Any, inventory: dict[str, Any]
+) -> None:
+    device, address = inventory["one"]["id"], inventory["address"]["id"]
+    api.patch(f"/api/dcim/devices/{device}/", {"primary_ip4": address})
+    for tab in ("", "interfaces/", "changelog/"):
+        line = browser.get(f"/dcim/devices/{device}/{tab}").html.select_one(".summary")
+        assert f"/ipam/ip-addresses/{address}/" in [link["href"] for link in line.select("a")], tab
+
+
 def test_the_history_names_changed_and_deleted_parts_in_context(
     api: Any, browser: Browser, service: Service, inventory: dict[str, Any]
 ) -> None:
