@@ -19,6 +19,7 @@ from netinv_core.changelog.change_set import ChangeSet
 from netinv_core.db import read_positions
 from netinv_core.db.engine import options_for
 from netinv_core.driver import data_manager, driver_of
+from netinv_core.driver.sessions import REFUSALS
 from netinv_core.miscalled import module_of
 from netinv_core.models.base import now
 from netinv_core.package_faults import logged
@@ -307,6 +308,7 @@ class UnitOfWork:
         if self._connection is None:
             options = options_for(self.registry.dialect, writing=self.writing)
             self._connection = self.session.connection(execution_options=options)
+            vars(self._connection).update(REFUSALS)
         return self._connection
 
     def read_from(self, session: Session, connection: sa.Connection) -> None:

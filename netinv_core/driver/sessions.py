@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Never
 
-from sqlalchemy.engine import Connection
 from sqlalchemy.orm import Session
 
 
@@ -50,13 +49,6 @@ class OwnedSession(Session):
         """
         _refuse("invalidated", "the unit of work closes it at its end")
 
-    def connection(self, *arguments: Any, **options: Any) -> Connection:
-        """The connection of the transaction, which refuses to be ended by hand as the session does."""
-        connection = super().connection(*arguments, **options)
-        if "commit" not in vars(connection):
-            vars(connection).update(_REFUSALS)
-        return connection
-
     def __exit__(self, *exception: Any) -> None:
         close(self)
 
@@ -65,8 +57,9 @@ def _refuse(ended: str, instead: str) -> Never:
     raise RuntimeError(f"the session of a unit of work is not {ended} by hand: {instead}")
 
 
-# What a connection has in place of its methods that end its transaction. SQLAlchemy calls ``close`` of its own.
-_REFUSALS = {
+# What the connection of a unit of work has in place of its methods that end its transaction. ``close`` and
+# ``invalidate`` are not among them: SQLAlchemy calls them.
+REFUSALS = {
     "commit": lambda: _refuse("committed", "what is written is committed at the end of the unit of work"),
     "rollback": lambda: _refuse("rolled back", "raise an error, or use uow.savepoint()"),
     "detach": lambda: _refuse("detached", "the unit of work returns its connection"),

@@ -15,7 +15,7 @@ from netinv_core.read import listing, ordering
 from netinv_core.read.listing import Slice
 from netinv_core.read.parameters import look_up_names, parse_parameters
 from netinv_web import frame, marks
-from netinv_web.extensions import Export, items_for
+from netinv_web.extensions import Export, actions_of, items_for
 from netinv_web.lists import editing, facets, filter_text, saved_views, view_pages
 from netinv_web.lists.column_choice import PARAMETER as COLUMNS
 from netinv_web.lists.column_choice import chosen_columns, may_set_default, offered_columns
@@ -34,7 +34,7 @@ from netinv_web.lists.rows import (
     uniform_values,
     without_uniform_columns,
 )
-from netinv_web.lists.selection import list_actions, query_actions, selection_actions
+from netinv_web.lists.selection import LIST, QUERY, selection_actions
 from netinv_web.lists.sorting import sorting_of
 from netinv_web.menu import may
 from netinv_web.pages import fragment, query_text, see_other
@@ -202,8 +202,8 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
         "queues": queues_of(uow, endpoint, query) if presentation_of(endpoint).queues else (),
         "facets_query": query.with_values(facets.PARAMETER, ["1"]),
         "selection": selection,
-        "list_actions": list_actions(request, endpoint, query),
-        "query_actions": query_actions(request, endpoint, query),
+        "list_actions": actions_of(request, endpoint, LIST, query),
+        "query_actions": actions_of(request, endpoint, QUERY, query),
         "may_share": view_pages.may_share(request),
         "may_set_default": may_set_default(request),
         "facets_unasked": values["pages"].count <= facets.MAX_ROWS,

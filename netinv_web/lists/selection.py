@@ -62,13 +62,3 @@ def _with_query(path: str, query: str) -> str:
     if not query:
         return path
     return f"{path}&{query}" if "?" in path else f"{path}?{query}"
-
-
-def list_actions(request: Request, endpoint: Endpoint, query: ListQuery) -> list[ActionLink]:
-    """The actions of packages on the whole list, which may carry its filters on."""
-    return actions_of(request, endpoint, LIST, query)
-
-
-def query_actions(request: Request, endpoint: Endpoint, query: ListQuery) -> list[ActionLink]:
-    """The actions of packages on the query of the list."""
-    return actions_of(request, endpoint, QUERY, query)
