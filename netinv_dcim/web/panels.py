@@ -22,8 +22,11 @@ from netinv_dcim.web.ports import actions as port_actions
 from netinv_dcim.web.ports import redundancy
 from netinv_dcim.web.recabling import page as recabling
 from netinv_dcim.web.workbench import page as workbench
+from netinv_web.bulk.selection import ROW
 from netinv_web.extensions import Action, Panel, Tab
+from netinv_web.lists.list_query import BACK
 from netinv_web.menu import may
+from netinv_web.paths import object_path, page_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -144,11 +147,22 @@ def _takes_cable(endpoint: Endpoint, item: Mapping[str, Any]) -> bool:
     return model.cannot_be_cabled(types.SimpleNamespace(**row)) is None
 
 
+def _cable_of(port: Mapping[str, Any]) -> Any:
+    """The id of the cable at a port."""
+    cable = port["cable"]
+    return cable["id"] if isinstance(cable, Mapping) else cable
+
+
 def _move_path(endpoint: Endpoint, port: Mapping[str, Any]) -> str:
     """The path of the page that moves the end of a cable away from a port."""
-    cable = port["cable"]
-    key = cable["id"] if isinstance(cable, Mapping) else cable
-    return recabling.address(recabling.MOVE.path, [key], end=address_of(End(endpoint.label, port["id"])))
+    end = address_of(End(endpoint.label, port["id"]))
+    return recabling.address(recabling.MOVE.path, [_cable_of(port)], end=end)
+
+
+def _disconnect_path(endpoint: Endpoint, port: Mapping[str, Any]) -> str:
+    """The path of the page that asks whether to delete the cable at a port, and leads back to the port."""
+    cables = page_path(endpoint.registry[CABLE])
+    return f"{cables}delete/?{urlencode({ROW: _cable_of(port), BACK: object_path(endpoint, port['id'])})}"
 
 
 def _of_cable(operation: recabling.RecablingOperation, scope: str, title: str, icon: str) -> Action:
@@ -206,6 +220,14 @@ MOVE = Action(
     icon="arrows-right-left",
     applies=lambda item: not _is_free(item),
 )
+DISCONNECT = Action(
+    "disconnect",
+    "Disconnect",
+    _disconnect_path,
+    further_permission=(CABLE, "delete"),
+    icon="link-slash",
+    applies=lambda item: not _is_free(item),
+)
 RACK, DEVICE = "dcim.rack", "dcim.device"
 PLAN = Action(
     "plan",
@@ -241,4 +263,4 @@ def actions_of(endpoint: Endpoint) -> list[Action]:
     if not issubclass(endpoint.model, Cabled) or endpoint.resource.of is not None:
         return [*ACTIONS.get(endpoint.label, ())]
     connect = dataclasses.replace(CONNECT, applies=lambda item: _is_free(item) and _takes_cable(endpoint, item))
-    return [connect, MOVE, *port_actions.actions_of(endpoint)]
+    return [connect, MOVE, DISCONNECT, *port_actions.actions_of(endpoint)]

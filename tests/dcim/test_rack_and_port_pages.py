@@ -120,3 +120,18 @@ def test_a_port_can_be_connected_and_traced(browser: Browser, api: Api, unique: 
     page = browser.get(f"{path}trace/")
     assert f"/dcim/interfaces/{far.id}/" in page.links()
     assert "The path is complete: 1 cable." in page.words
+
+
+def test_a_port_is_disconnected_from_its_page(browser: Browser, api: Api, unique: Any) -> None:
+    """By the preview of the deletion of its cable, which leads back to the port."""
+    plant = Plant(api, unique)
+    near, far = plant.end(), plant.end()
+    path = f"/dcim/interfaces/{near.id}/"
+    assert "Disconnect" not in browser.get(path).words
+    cable = plant.cable(near, far)
+    (address,) = [link for link in browser.get(path).links() if link.startswith("/dcim/cables/delete/?")]
+    preview = browser.get(address)
+    assert cable.removeprefix("/api") in preview.links()
+    page = preview.form().submit("_step").follow()
+    assert page.request.path == path and "Undo" in page.words
+    api.get(cable, status=404)
