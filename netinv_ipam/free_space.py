@@ -110,6 +110,16 @@ def free_addresses(uow: UnitOfWork, row: Row) -> Iterator[str]:
             yield f"{address_text(packed(number, row['ip_version']))}/{row['prefix_length']}"
 
 
+def free_addresses_in(uow: UnitOfWork, row: Row, bounds: Range) -> Iterator[str]:
+    """The free addresses of a prefix from one address to another, as :func:`free_addresses`."""
+    space = space_of(uow, row, ADDRESSES)
+    lowest, highest = usable(space)
+    within = max(lowest, bounds[0]), min(highest, bounds[1])
+    for start, end in gaps(within, walk(uow, space, within[0])):
+        for number in range(start, end + 1):
+            yield f"{address_text(packed(number, row['ip_version']))}/{row['prefix_length']}"
+
+
 def last_free_address(uow: UnitOfWork, row: Row) -> str | None:
     """The last free address of a prefix; ``None`` if none is, or many taken ones are behind it."""
     space = space_of(uow, row, ADDRESSES)
@@ -153,6 +163,13 @@ def cut(free: Iterator[Block], lengths: Sequence[int], version: int) -> list[Blo
         networks_cut.append((start, length))
         remaining[index : index + 1] = blocks(start + (1 << (BITS[version] - length)), end, version)
     return networks_cut
+
+
+def free_blocks_in(uow: UnitOfWork, row: Row, bounds: Range) -> Iterator[Block]:
+    """The free networks of a prefix from one address to another, in order, each as large as possible."""
+    space = space_of(uow, row, NETWORKS)
+    for start, end in gaps(bounds, walk(uow, space, bounds[0])):
+        yield from blocks(start, end, row["ip_version"])
 
 
 def network_text(block: Block, version: int) -> str:

@@ -125,7 +125,7 @@ def referring_tab(name: str, title: str, label: str, reference: Any, position: i
 @dataclasses.dataclass(frozen=True)
 class Action:
     """A link or button. ``scope`` is ``object``, ``selection``, ``list``, or ``query`` for an entry in the menu *Views*
-    of a list.
+    of a list. A page may have a scope of its own, such as ``gap`` on prefixes (:mod:`netinv_ipam.web.gap`).
 
     ``path(endpoint, object)`` is where it leads; with ``method`` POST it is a button. For ``list`` and ``query`` the
     object is the query of the list (:class:`netinv_web.lists.list_query.ListQuery`), ``None`` for a ``selection``.

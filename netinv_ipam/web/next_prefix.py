@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -14,7 +13,7 @@ from netinv_core.errors import NotFound, RequestError, error_text
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_ipam import allocation
-from netinv_ipam.free_space import free_blocks, network_text
+from netinv_ipam.free_space import Block, free_blocks, network_text
 from netinv_ipam.networks import BITS
 from netinv_ipam.taken_space import Row
 from netinv_web import notices
@@ -50,9 +49,9 @@ class OfferedPrefix:
     network: str
 
 
-def offers(uow: Any, row: Row) -> list[OfferedPrefix]:
-    """The first free network of each length."""
-    blocks = list(itertools.islice(free_blocks(uow, row), MAX_BLOCKS))
+def offers_of(row: Row, free: Iterable[Block]) -> list[OfferedPrefix]:
+    """The first network of each length in the free ones of a prefix."""
+    blocks = list(itertools.islice(free, MAX_BLOCKS))
     found = []
     for length in lengths(row):
         low = next((low for low, block_length in blocks if block_length <= length), None)
@@ -70,7 +69,7 @@ def show(request: Request) -> Response:
     if row is None:
         raise NotFound()
     values = details.object_values(request, endpoint, item, "", cells)
-    return page(request, PAGE, values | {"offers": offers(uow, row), "usual": usual_length(row)})
+    return page(request, PAGE, values | {"offers": offers_of(row, free_blocks(uow, row)), "usual": usual_length(row)})
 
 
 def _allocate(request: Request) -> Response:

@@ -29,6 +29,7 @@ from netinv_ipam.networks import BITS
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import CONTAINER
 from netinv_ipam.vrfs import VRF, vrf_display
+from netinv_ipam.web import gap
 from netinv_web import static_files
 from netinv_web.cells import cell
 from netinv_web.menu import may
@@ -66,9 +67,12 @@ class Node:
 
 @dataclasses.dataclass(frozen=True)
 class Gap:
-    """A row of free space: the networks that cover it, as text, the first ones; ``more`` others follow."""
+    """A row of free space: the networks that cover it, as text, the first ones; ``more`` others follow. ``path`` leads
+    to the page that allocates from it.
+    """
 
     depth: int
+    path: str
     networks: Sequence[str]
     more: int
     size: int
@@ -232,7 +236,8 @@ class PrefixTree:
                 start, end = item
                 networks = offered(start, end, version, whole)
                 texts = [network_text(block, version) for block in networks[:MAX_BLOCKS]]
-                yield Gap(depth, texts, len(networks) - len(texts), end - start + 1)
+                path = gap.path_of(key, (start, end), version)
+                yield Gap(depth, path, texts, len(networks) - len(texts), end - start + 1)
         if is_cut:
             yield Cut(depth, f"/ipam/prefixes/{key}/prefixes/")
 

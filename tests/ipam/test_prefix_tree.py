@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,8 @@ def rows(browser: Browser, vrf: str, *opened: str) -> list[str]:
     page = browser.get(PATH, [("vrf", vrf), *(("open", key) for key in opened)])
     found = []
     for row in page.html.select("table.tree tbody tr"):
+        for link in row.select("td a.way"):
+            link.decompose()
         name = row.select_one("th a:not(.toggle)")
         text = name.get_text() if name else " ".join(row.get_text(" ", strip=True).replace(" ,", ",").split())
         found.append("  " * int(row["data-depth"]) + text)
@@ -90,12 +93,54 @@ def test_a_first_level_of_few_prefixes_is_open_at_first(browser: Browser, api: A
 def test_a_gap_leads_to_the_form_of_a_prefix(browser: Browser, api: Api, vrf: str) -> None:
     container = prefix_of(api, vrf, "10.80.0.0/16", "container")
     page = browser.get(PATH, {"vrf": vrf, "open": container})
-    links = page.html.select("tr.gap a")
+    links = page.html.select("tr.gap a:not(.way)")
     assert [link.get_text() for link in links] == ["10.80.0.0/17", "10.80.128.0/17"]
     form = browser.get(str(links[1]["href"])).form()
     assert (form["prefix"].value, form["vrf"].value) == ("10.80.128.0/17", vrf)
     form.submit().follow()
     assert api.get("/api/ipam/prefixes/", {"vrf_id": vrf, "prefix": "10.80.128.0/17"})["count"] == 1
+
+
+def gap_page(browser: Browser, vrf: str, container: str, number: int) -> Any:
+    """The page of a gap of the tree, by its number."""
+    tree = browser.get(PATH, {"vrf": vrf, "open": container})
+    return browser.get(str(tree.html.select("tr.gap a.way")[number]["href"]))
+
+
+def test_a_gap_offers_its_prefixes_by_length_and_its_next_address(browser: Browser, api: Api, vrf: str) -> None:
+    container = prefix_of(api, vrf, "10.80.0.0/16", "container")
+    for network in ("10.80.0.0/24", "10.80.2.0/23"):
+        prefix_of(api, vrf, network)
+    for number in (0, 1, 3):
+        api.post("/api/ipam/ip-addresses/", {"address": f"10.80.1.{number}/16", "vrf": vrf, "status": "active"})
+    page = gap_page(browser, vrf, container, 0)
+    assert "Allocate from 10.80.1.0 to 10.80.1.255" in page.words
+    assert [cell.get_text() for cell in page.html.select("table.list td")][:2] == ["10.80.1.0/24", "10.80.1.0/25"]
+    form = browser.get(next(link for link in page.links() if link.startswith("/ipam/ip-addresses/add/?"))).form()
+    assert (form["address"].value, form["vrf"].value) == ("10.80.1.2/16", vrf)
+    form = browser.get(next(link for link in page.links() if link.startswith("/ipam/prefixes/add/?prefix"))).form()
+    assert (form["prefix"].value, form["vrf"].value) == ("10.80.1.0/24", vrf)
+    form.submit().follow()
+    emptied = browser.get(page.request.path_qs)
+    assert emptied.html.select("table.list td") == [] and "10.80.1.2/16" in emptied.words
+    last = gap_page(browser, vrf, container, -1)
+    assert last.html.select_one("[autofocus]").get_text() == "10.80.4.0/24", "the usual length"
+
+
+@pytest.mark.parametrize(
+    ("ends", "field"),
+    [
+        ("", "first"),
+        ("first=10.80.0.0", "last"),
+        ("first=10.81.0.0&last=10.81.0.9", "first"),
+        ("first=fd80::&last=fd80::1", "first"),
+        ("first=10.80.0.9&last=10.80.0.1", "last"),
+        ("first=x&last=10.80.0.1", "first"),
+    ],
+)
+def test_a_gap_that_is_none_is_refused(browser: Browser, api: Api, vrf: str, ends: str, field: str) -> None:
+    container = prefix_of(api, vrf, "10.80.0.0/16", "container")
+    assert field in browser.get(f"/ipam/prefixes/{container}/gap/?{ends}", status=400).words.lower()
 
 
 def test_free_space_never_offers_the_prefix_itself(browser: Browser, api: Api, vrf: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -16,7 +17,7 @@ from netinv_ipam.addresses import IPAddress
 from netinv_web.extensions import Action, ListTab
 from netinv_web.notices import Notice, add
 from netinv_web.pages import see_other
-from netinv_web.paths import object_path
+from netinv_web.paths import object_path, page_path
 
 PREFIX, ADDRESS, RANGE = "ipam.prefix", "ipam.ipaddress", "ip_ranges.iprange"
 
@@ -62,9 +63,20 @@ allocating = Action(
 )
 
 
+def _of_gap(endpoint: Endpoint, gap: Mapping[str, Any]) -> str:
+    """The form of a range from the first address of a gap of a prefix to the last."""
+    length = gap["prefix_length"]
+    ends = {"start_address": f"{gap['first']}/{length}", "end_address": f"{gap['last']}/{length}"}
+    of_vrf = {"vrf": gap["vrf"]} if gap["vrf"] else {}
+    return f"{page_path(endpoint.registry[RANGE])}add/?{urlencode(ends | of_vrf)}"
+
+
+in_gap = Action("range", "IP range", _of_gap, scope="gap", further_permission=(RANGE, "add"), icon="plus")
+
+
 def actions_of(endpoint: Endpoint) -> list[Action]:
     """The actions of a resource."""
-    return [allocating] if endpoint.label == RANGE else []
+    return {RANGE: [allocating], PREFIX: [in_gap]}.get(endpoint.label, [])
 
 
 def allocate(request: Request) -> Response:

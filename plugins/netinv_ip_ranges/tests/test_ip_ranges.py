@@ -160,6 +160,15 @@ def test_the_pages_of_a_range(api: Api, service: Service, make_range: Any, vrf: 
     assert "192.0.2.10/24" in browser.get(f"{page}ip-addresses/").text
 
 
+def test_a_gap_of_a_prefix_leads_to_the_form_of_a_range(api: Api, service: Service, vrf: Any) -> None:
+    prefix = api.post("/api/ipam/prefixes/", {"prefix": "192.0.2.0/24", "vrf": vrf["id"], "status": "container"})
+    browser = Browser(service, service.admin)
+    page = browser.get(f"/ipam/prefixes/{prefix['id']}/gap/", {"first": "192.0.2.64", "last": "192.0.2.255"})
+    form = browser.get(next(link for link in page.links() if "/ip-ranges/add/?" in link)).form()
+    ends = [form[name].value for name in ("start_address", "end_address", "vrf")]
+    assert ends == ["192.0.2.64/24", "192.0.2.255/24", vrf["id"]]
+
+
 def test_ranges_of_a_netbox_dump_are_imported(api: Api, load_dump: Any) -> None:
     dump = [
         item("ipam.vrf", 1, name="imported ranges", rd="65000:77"),
