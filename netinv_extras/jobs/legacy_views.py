@@ -32,7 +32,7 @@ _CLASS = {"type": "object", "additionalProperties": True}
 Row = Mapping[str, Any]
 
 
-def _job_id(uow: UnitOfWork, request: Request) -> Any:
+def job_id(uow: UnitOfWork, request: Request) -> Any:
     """Returns the id of the job with the class path in the URL.
 
     :raises NotFound: if there is none
@@ -50,7 +50,7 @@ def _job_id(uow: UnitOfWork, request: Request) -> Any:
 def run_class(request: Request) -> dict[str, Any]:
     """Runs the job with a class path; answers with the job in the representation of versions before 1.3."""
     uow, endpoint = request.uow, request.context.endpoint
-    key = _job_id(uow, request)
+    key = job_id(uow, request)
     result, schedule = start(uow, endpoint, key, body_of(request))
     (representation,) = _represent(uow, [listing.rows(uow, endpoint, [key], "run")[key]])
     representation["result"] = represent(uow, job_results.LABEL, result, "full")
@@ -63,7 +63,7 @@ def run_class(request: Request) -> dict[str, Any]:
 def show_class(request: Request) -> dict[str, Any]:
     """Returns the job with a class path, in the representation of versions before 1.3."""
     uow, endpoint = request.uow, request.context.endpoint
-    key = _job_id(uow, request)
+    key = job_id(uow, request)
     row = listing.rows(uow, endpoint, [key], "view").get(key)
     if row is None:
         raise NotFound()

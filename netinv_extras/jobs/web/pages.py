@@ -6,15 +6,19 @@ import datetime
 from typing import Any
 
 import sqlalchemy as sa
+from pyramid.response import Response
 
+from netinv_core.http.errors import RelativeRedirect
 from netinv_core.models.base import table_of
 from netinv_extras.jobs import hooks
 from netinv_extras.jobs.hooks import HOOK_LABEL, JobHook
+from netinv_extras.jobs.legacy_views import job_id
 from netinv_extras.jobs.results import LABEL as RESULT_LABEL
 from netinv_extras.jobs.results import JobResult
 from netinv_extras.jobs.schedules import LABEL, ScheduledJob, obstacle, waiting
 from netinv_extras.jobs.web import buttons, forms, results, states
 from netinv_web.extensions import CountedAttention, Panel
+from netinv_web.paths import object_path
 
 _TEMPLATES = "netinv_extras:jobs/web/templates"
 PANELS = {
@@ -70,12 +74,21 @@ def attention(request: Any) -> list[CountedAttention]:
     return [_WAITING, _SCHEDULES, _HOOKS, runs]
 
 
+def _page_of_class(request: Any) -> Response:
+    """302 from the path of a job's class, where the API has it before version 1.3, to the page of the job."""
+    response: Response = RelativeRedirect(status=302)
+    response.headers["Location"] = object_path(request.context.endpoint, job_id(request.uow, request))
+    return response
+
+
 def includeme(config: Any) -> None:
     """Adds the pages."""
     add, both = config.add_netinv_page, ["GET", "POST"]
     schedules, run = "extras/scheduled-jobs", "/extras/job-buttons/{id}/run/"
     runs = {"methods": both, "runs_aside": True}
     add("/extras/jobs/{id}/run/", forms.run, permission="run", resource="extras/jobs", **runs)
+    by_class = "/extras/jobs/{source:plugins|local|system|git\\.[^/]+}/{module_name}/{job_class_name}/"
+    add(by_class, _page_of_class, permission="view", resource="extras/jobs")
     add("/extras/job-results/{id}/live-log/", results.show_log, permission="view", resource="extras/job-results")
     decide = "/extras/scheduled-jobs/{id}/decide/"
     add(decide, results.decide, permission="view", methods=["POST"], resource=schedules)

@@ -56,6 +56,16 @@ def test_the_page_of_a_job_begins_with_what_it_does(browser: Browser, job: Find)
     assert found["description"] and found["description"] in page.html.select_one("#panel-run").text
 
 
+def test_the_path_of_a_class_leads_to_the_page_of_its_job(service: Service, browser: Browser, job: Find) -> None:
+    """As below /api/, where it is the address of a job before version 1.3."""
+    found = job("Echo")
+    query = {"source": found["source"], "module_name": found["module_name"], "limit": 0}
+    jobs = service.api.get("/api/extras/jobs/", query, version="1.2")["results"]
+    (path,) = [item["url"].partition("/api")[2] for item in jobs if item["pk"] == found["id"]]
+    assert browser.get(path, status=302).follow().request.path == f"/extras/jobs/{found['id']}/"
+    browser.get(f"{path.removesuffix('/')}None/", status=404)
+
+
 def test_a_run_is_requested_by_the_form_and_its_log_is_shown(service: Service, browser: Browser, job: Find) -> None:
     site = service.api.post("/api/dcim/sites/", {"name": service.unique(), "status": "active"})
     values = [
