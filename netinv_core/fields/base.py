@@ -121,6 +121,16 @@ class Field:
         """Converts an earlier and a later value as read to what is compared of them; by default all."""
         return before, after
 
+    def followed(
+        self, values: Mapping[Any, Any], changes: Mapping[str, Sequence[tuple[Any, Any]]]
+    ) -> Mapping[Any, Any]:
+        """Converts values as read, by id, to those after changes of other objects that the field shows; by default
+        the same.
+
+        :param changes: the representations of the other objects before and after, by label
+        """
+        return values
+
     def restored(self, value: Any, current: Any) -> Any:
         """Converts a recorded value to one that can be written again where ``current`` is read now; by default the
         same.

@@ -131,6 +131,26 @@ def _associated(value: Any) -> dict[tuple[str, str], list[str]]:
     }
 
 
+def _places(value: Any) -> set[tuple[str, str]]:
+    """The relationships and sides that a representation has."""
+    return {(str(entry["id"]), name) for entry in (value or {}).values() for name in entry.keys() - READ_ONLY_MEMBERS}
+
+
+def _ends_of(association: Mapping[str, Any] | None) -> list[tuple[str, tuple[str, str], str]]:
+    """The ends of a recorded association: id of the object, relationship and side, id of the other object.
+
+    The record does not say whether the ends are peers, so an end is at two sides, one of which its object has.
+    """
+    if association is None:
+        return []
+    key = str(association["relationship"]["id"])
+    source, destination = str(association["source_id"]), str(association["destination_id"])
+    return [
+        *((source, (key, name), destination) for name in (DESTINATION, PEER)),
+        *((destination, (key, name), source) for name in (SOURCE, PEER)),
+    ]
+
+
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Relationships(fields.Field):
     """Object with one entry per relationship of the content type, by slug.
@@ -158,16 +178,42 @@ class Relationships(fields.Field):
 
     def compared(self, before: Any, after: Any) -> tuple[Any, Any]:
         """The associated objects. A relationship that is no longer defined, or was defined since, is no difference."""
-        defined = {str(entry["id"]) for entry in after.values()} if isinstance(after, dict) else None
+        defined = _places(after) if isinstance(after, dict) else None
         former = _associated(before)
-        kept = {place: ids for place, ids in former.items() if defined is None or place[0] in defined}
+        kept = {place: ids for place, ids in former.items() if defined is None or place in defined}
         return kept, _associated(after)
+
+    def followed(
+        self, values: Mapping[Any, Any], changes: Mapping[str, Sequence[tuple[Any, Any]]]
+    ) -> Mapping[Any, Any]:
+        """The associated objects after associations were deleted and created."""
+        pairs = changes.get(_ASSOCIATIONS)
+        if not pairs:
+            return values
+        found: dict[str, dict[tuple[str, str], set[str]]] = {}
+        for key, value in values.items():
+            associated = _associated(value)
+            found[str(key)] = {place: set(associated.get(place, ())) for place in _places(value)}
+        for former, _ in pairs:
+            for key, place, other in _ends_of(former):
+                found.get(key, {}).get(place, set()).discard(other)
+        for _, latter in pairs:
+            for key, place, other in _ends_of(latter):
+                if key in found:
+                    found[key].setdefault(place, set()).add(other)
+        followed: dict[Any, dict[str, dict[str, Any]]] = {}
+        for key in values:
+            entries = followed[key] = {}
+            for (relationship, name), others in found[str(key)].items():
+                entry = entries.setdefault(relationship, {"id": relationship})
+                entry[name] = {"objects": [{"id": other} for other in sorted(others)]}
+        return followed
 
     def restored(self, value: Any, current: Any) -> Any:
         """The lists of the relationships that are still defined, by their present slugs."""
-        slugs = {str(entry["id"]): slug for slug, entry in (current or {}).items()}
+        slugs, places = {str(entry["id"]): slug for slug, entry in (current or {}).items()}, _places(current)
         return {
-            slugs[key]: {name: side for name, side in entry.items() if name not in READ_ONLY_MEMBERS}
+            slugs[key]: {name: side for name, side in entry.items() if (key, name) in places}
             for entry in (value or {}).values()
             if (key := str(entry["id"])) in slugs
         }
