@@ -75,6 +75,8 @@ def revert(
         it
     """
     changes = load(uow, change_id, whole_request=whole_request)
+    if advance is not None:
+        advance(0, len(changes))  # their examination takes as long as the writes
     restorations = write(uow, changes, advance)
     uow.registry.hooks.netinv_reverted(uow=uow, changes=changes)
     written = _representations(uow, [item.change for item in restorations if not item.is_led])
@@ -116,7 +118,6 @@ class _Undo:
         self._created = self._with_action(CREATE)
         is_current = not self._created and not self._with_action(DELETE)
         self._updates = Updates(uow, restorations, self._advanced, is_current=is_current)
-        self._tell()
 
     def _with_action(self, action: str) -> list[NetChange]:
         return [change for change in self._restoration_of if change.action == action]
