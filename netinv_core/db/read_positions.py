@@ -23,6 +23,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.caches import lru_cache
+from netinv_core.driver import sessions
 from netinv_core.models.base import TRANSIENT, Base, table_of
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _store(connection: Connection, account: uuid.UUID) -> None:
     """Stores the position, in a transaction of its own on the connection whose transaction was committed."""
     try:
         connection.execute(_record, {"account": account})
-        connection.commit()
+        sessions.commit_connection(connection)
     except sa.exc.SQLAlchemyError as error:
         log.warning("the position of a write was not stored; reads wait until replicas have it: %s", error)
         unrecorded.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Never
 
+from sqlalchemy.engine import Connection
 from sqlalchemy.orm import Session
 
 
@@ -69,6 +70,11 @@ REFUSALS = {
 def commit(session: Session) -> None:
     """Commits the transaction of a session, with the change records of its units of work."""
     Session.commit(session)
+
+
+def commit_connection(connection: Connection) -> None:
+    """Commits the transaction of a unit of work's connection, after that of the unit of work."""
+    Connection.commit(connection)
 
 
 def rollback(session: Session) -> None:
