@@ -256,7 +256,7 @@ FAULTS = {
     "view": Met("GET", SUMS),
     "view result": Met("GET", SUMS),
     "tween": READ,
-    "answer of a tween result": READ,
+    "answer of a tween result": Met("GET", SUMS),
     **{f"{what} of a rule result": CREATION for what in ("value", "null", "column", "message")},
 }
 # Functions that take no parameters, in place of those that the faults have. A dynamic filter with such a function is
