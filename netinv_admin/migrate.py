@@ -24,7 +24,7 @@ import alembic.script
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_admin.table_guard import guard
+from netinv_admin.table_guard import keep_to_own_tables
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.content_types import load
 from netinv_core.db import availability, revisions, text_indexes
@@ -151,7 +151,7 @@ def apply(
         with gathered, _named(app), _refused(app, stopped):
             _check_known(engine, app)
             with _changing_tables(engine) as connection:
-                guard(connection, registry, app)
+                keep_to_own_tables(connection, registry, app)
                 config = _configuration(app, connection, applied, journal=journal)
                 for target in ["head"] if to is None else to.get(revisions.label(app), ()):
                     alembic.command.upgrade(config, target)
@@ -267,7 +267,7 @@ def remove(engine: Engine, registry: Registry, app: App) -> list[str]:
             is_broken_off = journal and journals.is_broken_off(connection, revisions.label(app))
             is_newer = bool(revisions.compare(connection, [app]).unknown_of[revisions.label(app)])
         with _changing_tables(engine) as connection:
-            guard(connection, registry, app)
+            keep_to_own_tables(connection, registry, app)
             if not (is_broken_off or is_newer):
                 alembic.command.downgrade(_configuration(app, connection, journal=journal), "base")
             left, names = sa.MetaData(), _tables_of(connection, app)

@@ -26,8 +26,8 @@ _NAME = re.compile(r"(?:[`\"]?\w+[`\"]?\.)?[`\"]?(\w+)")
 _COPY = "_alembic_tmp_"  # the copy of a table that SQLite's batch operations make
 
 
-def guard(connection: Connection, registry: Registry, app: App) -> None:
-    """Refuses statements on a connection that change the layout of a table, if it is of another application.
+def keep_to_own_tables(connection: Connection, registry: Registry, app: App) -> None:
+    """Refuses statements of a plugin's migrations that change the layout of a table of another application.
 
     Tables are recognised by the longest name of an application that theirs begins with. Rows may be changed. Statements
     of the built-in applications are not looked at. A refused statement raises LookupError.

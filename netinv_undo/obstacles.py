@@ -21,11 +21,11 @@ from netinv_core.read import listing
 from netinv_core.sql.plans import plan_of
 from netinv_core.write import offered, trees
 from netinv_undo.differences import field_of, is_equal, is_own, members
+from netinv_undo.followed_values import FollowedValues
 from netinv_undo.later_changes import LaterChanges
 from netinv_undo.net_changes import NetChange
 from netinv_undo.refusals import WHOLE, Refusals
 from netinv_undo.restorable import NOT_KEPT, obstacle, recorded_values
-from netinv_undo.shown import Shown
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -93,7 +93,7 @@ class _Examination:
         for action in (CREATE, UPDATE, DELETE):
             for endpoint, group in by_endpoint(c for c in changes if c.action == action).items():
                 self._load(uow, endpoint, [change.key for change in group], action)
-        self._shown = Shown(changes, self._current)
+        self._followed = FollowedValues(changes, self._current)
         keys = {change.key for change in changes}
         records = {record.id for change in changes for record in change.records}
         self._later = LaterChanges(uow, keys, min(change.time for change in changes), records)
@@ -174,7 +174,7 @@ class _Examination:
         values: dict[str, Any] = {}
         not_restored: dict[str, str] = {}
         before, now = members(endpoint, change.before), members(endpoint, current)
-        shown = self._shown.remaining(change)
+        followed = self._followed.remaining(change)
         names = change.changed_names()
         writable = self._writable(endpoint, names)
         for name in writable:
@@ -183,7 +183,7 @@ class _Examination:
                 not_restored[name] = reason or NOT_KEPT
             elif "." in name and name not in now:
                 not_restored[name] = UNDEFINED
-            elif name in shown and is_equal(endpoint, name, *shown[name]):
+            elif name in followed and is_equal(endpoint, name, *followed[name]):
                 continue  # the undo of what it shows restores it
             elif not is_equal(endpoint, name, before.get(name), now.get(name)):
                 values[name] = endpoint.writable[name.partition(".")[0]].restored(before.get(name), now.get(name))
@@ -200,7 +200,7 @@ class _Examination:
         """
         endpoint, after, now = (
             change.endpoint,
-            {**members(change.endpoint, change.after), **self._shown.after(change)},
+            {**members(change.endpoint, change.after), **self._followed.after(change)},
             members(change.endpoint, current),
         )
         for name in names:

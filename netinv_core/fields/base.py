@@ -124,8 +124,8 @@ class Field:
     def followed(
         self, values: Mapping[Any, Any], changes: Mapping[str, Sequence[tuple[Any, Any]]]
     ) -> Mapping[Any, Any]:
-        """Converts values as read, by id, to those after changes of other objects that the field shows; by default
-        the same.
+        """Converts values as read, by id, to those after changes of other objects that the field represents, such as
+        associations; by default the same.
 
         :param changes: the representations of the other objects before and after, by label
         """

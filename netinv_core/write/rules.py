@@ -55,7 +55,7 @@ def _run_checked(uow: UnitOfWork, endpoint: Endpoint, rule: Rule, drafts: Sequen
 
 
 def _expected(columns: Mapping[str, Any], name: str, value: Any) -> str | None:
-    """What a column holds in place of a value; ``None`` for a value that it holds."""
+    """Words for the values that a column takes, in place of one that it does not; ``None`` for one that it takes."""
     column = columns.get(name)
     if column is None:
         return f"a value to one of {', '.join(columns.keys())}"

@@ -62,7 +62,7 @@ class Inventory:
         return str(self.api.post("/api/extras/relationship-associations/", body)["id"])
 
     def body(self, **more: Any) -> dict[str, Any]:
-        """What a new site has."""
+        """The body of a new site."""
         return {"name": self.unique(), "status": "active", **more}
 
     def with_others(self, *keys: str, side: str = "destination") -> dict[str, Any]:
@@ -106,7 +106,7 @@ def association(relationship: str, source: str, destination: str) -> dict[str, A
 
 @pytest.fixture
 def there(service: Service) -> Inventory:
-    """What is there."""
+    """Sites and associations of the service, and how they are made."""
     return Inventory(service)
 
 

@@ -18,9 +18,9 @@ Values = dict[tuple[str, uuid.UUID], dict[str, Any]]  # by label and id, and by 
 Pairs = dict[str, list[tuple[Any, Any]]]  # representations before and after by label
 
 
-class Shown:
-    """The values of such fields that the changes left, and those that remain to be written beside the undo of the
-    others.
+class FollowedValues:
+    """Values of such fields (:meth:`netinv_core.fields.base.Field.followed`): those that the changes left, and those
+    that remain to be written beside the undo of the other objects.
 
     :param current: the representations of the objects now, by label and id
     """
