@@ -33,13 +33,14 @@ install: $(INSTALLED)  ## create .venv with the versions of requirements.lock an
 
 # What a service needs, and for its documentation MkDocs and what the documented modules of tests import. A .venv that
 # could not be filled at first is removed. The pip of Python 3.11 and of Debian 12 takes twice as long as a later one,
-# hence the first step; locks need no resolver. Each package takes some 3 s to install, so processes share them.
+# hence the first step; locks need no resolver. Each package takes some 3 s to install, so processes share them. The
+# warning of setuptools about each editable installation, ten lines long, is not shown.
 $(SERVED): $(LOCKS) setup.cfg setup.py VERSION $(wildcard netinv_*/setup.cfg)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "netinv needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make run PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || (rm -rf .venv; exit 1)
 	@$(PIP) pip==$(PIP_VERSION) || (test -e $@ || rm -rf .venv; exit 1)
 	@$(PIP) -r requirements.lock -c requirements-dev.lock $(DOCUMENTING) setuptools wheel || (test -e $@ || rm -rf .venv; exit 1)
-	@printf -- '-e ./%s\n' $(PACKAGES) | xargs -P $(PROCESSES) -L 4 $(PIP) --no-deps --no-build-isolation || (test -e $@ || rm -rf .venv; exit 1)
+	@printf -- '-e ./%s\n' $(PACKAGES) | PYTHONWARNINGS=ignore xargs -P $(PROCESSES) -L 4 $(PIP) --no-deps --no-build-isolation || (test -e $@ || rm -rf .venv; exit 1)
 	@touch $@
 
 $(INSTALLED): $(SERVED)

@@ -10,7 +10,14 @@ REPOSITORY = Path(__file__).parent.parent
 
 
 def epoch() -> int:
-    """The time of everything that is built, in seconds since 1970."""
+    """The time of everything that is built, in seconds since 1970: ``SOURCE_DATE_EPOCH``, else that of the commit. Of
+    sources outside of a repository, or without git, it is the time of the file ``VERSION``.
+    """
     given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given:
+        return int(given)
     command = ["git", "log", "-1", "--format=%ct"]
-    return int(given or subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout)
+    try:
+        return int(subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return int((REPOSITORY / "VERSION").stat().st_mtime)

@@ -21,6 +21,7 @@ import pytest
 import requests
 import yaml
 
+import release
 from release.dist import META, build, folders, main, tracked
 from release.lock import RUNTIME
 from tests.support import REPOSITORY
@@ -100,6 +101,21 @@ def test_a_second_build_is_equal(dist: Path, tmp_path: Path) -> None:
 def digest(path: Path) -> str:
     """The SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("has_git", [True, False], ids=["outside of a repository", "without git"])
+def test_sources_without_a_commit_are_as_old_as_their_version(
+    has_git: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make run` builds the documentation of sources that were downloaded as an archive, too."""
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    monkeypatch.setattr(release, "REPOSITORY", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    if not has_git:
+        monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "VERSION").write_text("0.2.0")
+    os.utime(tmp_path / "VERSION", (0, 1_700_000_000))
+    assert release.epoch() == 1_700_000_000
 
 
 def test_netinv_requires_every_distribution_in_its_own_version(dist: Path) -> None:
