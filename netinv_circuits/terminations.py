@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_circuits.circuits import MAX_RATE, TERMINATION, Circuit
 from netinv_circuits.providers import ProviderNetwork
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import CASCADE, PROTECT, Choices, Description, Ref, choice, foreign_key, integer, text
@@ -81,7 +81,7 @@ class CircuitTermination(PathEnd, Organizational):
         pairs = sa.select(near.c.id, far.c.id).join(
             far, (far.c.circuit_id == near.c.circuit_id) & (far.c.id != near.c.id)
         )
-        rows = uow.execute(pairs.where(in_parameter(uow.registry.dialect, near.c.id)), {"keys": list(keys)})
+        rows = uow.execute(pairs.where(in_parameter(near.c.id)), {"keys": list(keys)})
         return {key: [NextHop(TERMINATION, other)] for key, other in rows}
 
 

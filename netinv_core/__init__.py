@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from netinv_core.changelog.models import ObjectChange
     from netinv_core.changelog.recorder import RelatedInsert
     from netinv_core.changelog.states import record_columns
-    from netinv_core.db.engine import in_parameter, lock_rows
+    from netinv_core.db.engine import lock_rows
+    from netinv_core.db.expressions import in_parameter
     from netinv_core.db.locks import lock_for
     from netinv_core.endpoint import Endpoint
     from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError, Unavailable
@@ -259,7 +260,8 @@ _NAMES = {
     "netinv_core.changelog.models": "ObjectChange",
     "netinv_core.changelog.recorder": "RelatedInsert",
     "netinv_core.changelog.states": "record_columns",
-    "netinv_core.db.engine": "in_parameter lock_rows",
+    "netinv_core.db.engine": "lock_rows",
+    "netinv_core.db.expressions": "in_parameter",
     "netinv_core.db.locks": "lock_for",
     "netinv_core.endpoint": "Endpoint",
     "netinv_core.errors": "Conflict Denied Gone Invalid NotFound RequestError Unavailable",

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import fields
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.db.locks import lock_for
 from netinv_core.models.associations import content_type_table, unique_set
 from netinv_core.models.base import Organizational, Primary, Tree
@@ -246,7 +246,7 @@ def _types_at(registry: Registry, label: str) -> Any:
         return None
     kind = location.table.c.location_type_id
     joined = sa.select(kind).join(at.table, at == location.table.c.id)
-    return joined.where(in_parameter(registry.dialect, kind)).distinct()
+    return joined.where(in_parameter(kind)).distinct()
 
 
 location_types.rule(used_types_stay(_types_at))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter, lock_parents
+from netinv_core.db.engine import lock_parents
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Message
 from netinv_core.labels import without_id
 from netinv_core.read import listing
@@ -85,23 +86,23 @@ def mounted_and_types(
     rack_ids = [key for key in set(racks) if key is not None]
     if not rack_ids:
         return {}, {}
-    rows, kinds = kept_union(uow.registry, "units of racks", lambda: _positions_and_types(uow.registry.dialect)).rows(
+    rows, kinds = kept_union(uow.registry, "units of racks", _positions_and_types).rows(
         uow, {"racks": rack_ids, "types": list(set(types))}
     )
     rows.sort(key=lambda row: (row[1], row[2], row[0]))
     return {row[0]: Mounted(*row) for row in rows}, {row[0]: Measures(*row) for row in kinds}
 
 
-def _positions_and_types(dialect: str) -> Iterator[Any]:
+def _positions_and_types() -> Iterator[Any]:
     """Yields columns, tables and condition of the parts of a UNION: the devices in racks, then the device types."""
     device, kind = Device.__table__, DeviceType.__table__
     columns = [device.c.id, device.c.rack_id, device.c.position, device.c.face, kind.c.u_height, kind.c.is_full_depth]
-    placed = sa.and_(in_parameter(dialect, device.c.rack_id, "racks"), device.c.position.is_not(None))
+    placed = sa.and_(in_parameter(device.c.rack_id, "racks"), device.c.position.is_not(None))
     yield columns, device.join(kind, kind.c.id == device.c.device_type_id), placed
     yield (
         [kind.c.id, kind.c.model, kind.c.u_height, kind.c.is_full_depth],
         kind,
-        in_parameter(dialect, kind.c.id, "types"),
+        in_parameter(kind.c.id, "types"),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.fields import Share
 from netinv_core.read import listing
 from netinv_dcim.components.power_ports import PowerOutlet, PowerPort
@@ -52,7 +52,7 @@ def power_of(
     statement = (
         sa.select(feed.c.rack_id, feed.c.available_power, _drawn(port, away))
         .select_from(feed.outerjoin(port, on_feed))
-        .where(in_parameter(uow.registry.dialect, feed.c.rack_id), *limits)
+        .where(in_parameter(feed.c.rack_id), *limits)
     )
     shares: dict[uuid.UUID, Share] = {}
     keys = list(racks)
@@ -94,7 +94,7 @@ def of_racks(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, Share]
     for device in mounted(uow, keys).values():
         devices.setdefault(device.rack, []).append(device)
     table, reserved = RackReservation.__table__, dict[Any, list[Sequence[int]]]()
-    statement = sa.select(table.c.rack_id, table.c.units).where(in_parameter(uow.registry.dialect, table.c.rack_id))
+    statement = sa.select(table.c.rack_id, table.c.units).where(in_parameter(table.c.rack_id))
     for rack, units in uow.execute(statement, {"keys": list(keys)}):
         reserved.setdefault(rack, []).append([int(unit) for unit in units])
     limits = permissions.visible(uow, uow.registry.of_model(PowerFeed), PowerFeed.__table__)

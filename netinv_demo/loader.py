@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.write import save
 
 if TYPE_CHECKING:
@@ -65,8 +65,6 @@ class DemoLoader:
     def components(self, label: str, devices: Iterable[str]) -> dict[tuple[str, str], str]:
         """Returns the ids of the components of one kind that devices have, by device and name."""
         table = self.uow.registry[label].table
-        statement = sa.select(table.c.device_id, table.c.name, table.c.id).where(
-            in_parameter(self.uow.registry.dialect, table.c.device_id)
-        )
+        statement = sa.select(table.c.device_id, table.c.name, table.c.id).where(in_parameter(table.c.device_id))
         rows = self.uow.execute(statement, {"keys": [uuid.UUID(key) for key in devices]})
         return {(str(device), name): str(key) for device, name, key in rows}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import MappedColumn
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.columns import json_document
 from netinv_core.sql.lookups import max_terms
@@ -82,7 +82,7 @@ def _is_changed(draft: Draft) -> bool:
 def labels_of(uow: UnitOfWork, types: sa.Table, keys: Sequence[Any]) -> dict[Any, list[str]]:
     """The content types of webhooks or job hooks, by id; one statement, none without ids."""
     labels: dict[Any, list[str]] = {}
-    statement = sa.select(types.c.owner_id, types.c.label).where(in_parameter(uow.registry.dialect, types.c.owner_id))
+    statement = sa.select(types.c.owner_id, types.c.label).where(in_parameter(types.c.owner_id))
     for owner, label in uow.execute(statement, {"keys": list(keys)}).tuples() if keys else ():
         labels.setdefault(owner, []).append(label)
     return labels

@@ -200,7 +200,7 @@ ip_addresses = Resource(
         network_filters.network_comparison("parent", networks.inside),
         custom(
             "address",
-            lambda uow, table, values: network_filters.any_exact(uow.registry.dialect, table, values),
+            lambda uow, table, values: network_filters.any_exact(table, values),
             listed=True,
         ),
         number("mask_length", "prefix_length", lookup_names=(), multiple=False),

@@ -88,7 +88,7 @@ def brought_up_to_date(
     """
     what = space.what
     values = {"number": run.number, "label": what.label, "size": taken_space.PIECE, **space.values_from(run.end)}
-    rows = uow.execute(_changed_and_taken(uow.registry.dialect, what, space.scope), values).tuples().all()
+    rows = uow.execute(_changed_and_taken(what, space.scope), values).tuples().all()
     behind = sorted((low, length) for *_, low, length in rows if low is not None)
     changes = [row for row in rows if row[0] is not None]
     if not changes:  # the row of the numbering is gone
@@ -108,7 +108,7 @@ def brought_up_to_date(
 
 
 @lru_cache("SQL statements", 64)
-def _changed_and_taken(dialect: str, what: SpaceTaker, scope: str) -> Any:
+def _changed_and_taken(what: SpaceTaker, scope: str) -> Any:
     """SELECT of the last number and the highest one of a deleted record, with the objects that were changed or deleted
     since; and of a batch of what is taken.
 

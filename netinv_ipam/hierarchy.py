@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_ipam.networks import BITS, packed
 from netinv_ipam.prefixes import Prefix
@@ -54,7 +54,7 @@ def owners_of(uow: UnitOfWork, *conditions: Any) -> Any:
 
 def by_keys(uow: UnitOfWork, keys: Sequence[Any]) -> Any:
     """:func:`owners_of` the prefixes with these ids."""
-    clause = in_parameter(uow.registry.dialect, _table.c.id)
+    clause = in_parameter(_table.c.id)
     return owners_of(uow, clause.params(keys=list(keys)))
 
 
@@ -208,7 +208,7 @@ def space_taken(lengths: Mapping[int, int], bits: int) -> int:
 def top_prefixes(uow: UnitOfWork, vrf_ids: Sequence[Any]) -> list[tuple[Any, Any, int]]:
     """The ids of VRFs and of their prefixes that no other one contains, with their IP versions. Takes one statement."""
     dialect = uow.registry.dialect
-    conditions = [in_parameter(dialect, _table.c.vrf_id), *visible_prefixes(uow)(_table)]
+    conditions = [in_parameter(_table.c.vrf_id), *visible_prefixes(uow)(_table)]
     values = {"keys": list(vrf_ids)}
     if not driver_of(dialect).has_linear_frames:
         columns = [_table.c[name] for name in ("vrf_id", "ip_version", "network", "prefix_length", "id")]

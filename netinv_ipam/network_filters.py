@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import netaddr
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_values
+from netinv_core.db.expressions import in_values
 from netinv_core.driver import driver_of
 from netinv_core.read.filters import Filter, custom, number
 from netinv_core.read.parameters import TOO_MANY
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 
-def any_exact(dialect: str, table: Any, values: Sequence[str]) -> Condition:
+def any_exact(table: Any, values: Sequence[str]) -> Condition:
     """Condition: the row's address equals one of the values as in :func:`exact`, by a list for each prefix length."""
     hosts: dict[tuple[int, int | None], list[bytes]] = {}
     for value in values:
@@ -43,7 +43,7 @@ def any_exact(dialect: str, table: Any, values: Sequence[str]) -> Condition:
         [
             sa.and_(
                 table.c.ip_version == version,
-                in_values(dialect, low(table), found),
+                in_values(low(table), found),
                 *([] if length is None else [table.c.prefix_length == length]),
             )
             for (version, length), found in hosts.items()
@@ -76,7 +76,7 @@ def lookups(name: str, written: str) -> Filter:
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         dialect = endpoint.registry.dialect
         if suffix in EXACT_LOOKUPS:
-            return any_exact(dialect, table, values)
+            return any_exact(table, values)
         if suffix in TEXT_LOOKUPS:
             text = driver_of(dialect).before_slash(table.c[written])  # the address without its prefix length
             return meets(suffix, dialect, values, text)

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.caches import BoundedCache, lru_cache
-from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.db.engine import lock_rows
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.driver.combined import Combined, Run
 from netinv_core.read import listing
@@ -154,7 +155,7 @@ def _wider_and_own() -> sa.Select[Any]:
     wider = (
         _shared()
         .where(_table.c.ip_version == sa.bindparam("ip_version"))
-        .where(in_parameter("postgresql", _table.c.network, "above"))
+        .where(in_parameter(_table.c.network, "above"))
         .where(_table.c.prefix_length < sa.bindparam("prefix_length"), _table.c.broadcast >= sa.bindparam("broadcast"))
         .cte("wider")
     )

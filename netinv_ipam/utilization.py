@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.fields import Share
 from netinv_ipam.addresses import IPAddress
@@ -73,7 +73,7 @@ def _prefixes(uow: UnitOfWork, *, with_count: bool) -> Any:
     """
     prefix = Prefix.__table__
     names = ("id", "ip_version", "network", "broadcast", "prefix_length", "vrf_id", "is_pool", "status_id")
-    statement = sa.select(*[prefix.c[name] for name in names]).where(in_parameter(uow.registry.dialect, prefix.c.id))
+    statement = sa.select(*[prefix.c[name] for name in names]).where(in_parameter(prefix.c.id))
     return statement.add_columns(_used(uow).label("used")) if with_count else statement
 
 
@@ -131,7 +131,7 @@ def _numbered(uow: UnitOfWork, number: int, prefix: Any) -> Any:
 def of_aggregates(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, Share]:
     """The share of aggregates that prefixes take, of any VRF: two statements."""
     table = Aggregate.__table__
-    return _of_aggregates(uow, in_parameter(uow.registry.dialect, table.c.id).params(keys=list(keys)))[0]
+    return _of_aggregates(uow, in_parameter(table.c.id).params(keys=list(keys)))[0]
 
 
 def _of_aggregates(uow: UnitOfWork, condition: Any) -> tuple[dict[Any, Share], dict[Any, list[tuple[Any, int]]]]:
@@ -153,7 +153,7 @@ def of_registries(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, S
     """The share of all aggregates of registries that prefixes take, by IP version: two statements."""
     table = Aggregate.__table__
     limits = permissions.visible(uow, uow.registry.of_model(Aggregate), table)
-    condition = sa.and_(in_parameter(uow.registry.dialect, table.c.rir_id).params(keys=list(keys)), *limits)
+    condition = sa.and_(in_parameter(table.c.rir_id).params(keys=list(keys)), *limits)
     shares, registries = _of_aggregates(uow, condition)
     return {
         key: _by_family((version, shares[aggregate]) for aggregate, version in aggregates)
@@ -189,7 +189,7 @@ def of_vlan_groups(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, Share]:
     """The numbers of VLANs in groups, of 4094 that there are: one statement."""
     table = VLAN.__table__
     limits = permissions.visible(uow, uow.registry.of_model(VLAN), table)
-    clause = in_parameter(uow.registry.dialect, table.c.group_id)
+    clause = in_parameter(table.c.group_id)
     statement = sa.select(table.c.group_id, sa.func.count()).where(clause, *limits).group_by(table.c.group_id)
     counts = dict(uow.execute(statement, {"keys": list(keys)}).tuples().all())
     return {key: Share(counts.get(key, 0), VLAN_IDS, VLANS) for key in keys}

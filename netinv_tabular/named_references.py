@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter, lower
+from netinv_core.db.engine import lower
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import short
 from netinv_core.fields import Choice, Reference, Status, ToMany, ToOne, generic_pairs
 from netinv_core.nearest import did_you_mean, nearest_names
@@ -191,7 +192,7 @@ class NamedReferences:
             shown.append(table.c[natural])
         dialect = self.uow.registry.dialect
         compared = [sa.type_coerce(lower(dialect, column), sa.Text) if folded else column for column in columns]
-        condition = sa.or_(*(in_parameter(dialect, column, parameter) for column in compared))
+        condition = sa.or_(*(in_parameter(column, parameter) for column in compared))
         return shown, table, sa.and_(condition, *permissions.visible(self.uow, target, table))
 
     def _displays(self, found: Sequence[tuple[Endpoint, list[dict[str, Any]]]]) -> list[dict[Any, str]]:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
 from netinv_undo.differences import differences, is_equal, members
 
@@ -80,7 +80,7 @@ def changes_since_versions(
     if not versions:
         return {}
     statement = sa.select(*_COLUMNS).where(
-        in_parameter(uow.registry.dialect, _change.c.changed_object_id),
+        in_parameter(_change.c.changed_object_id),
         _change.c.changed_object_type == endpoint.label,
         _change.c.time >= min(versions.values()),
     )
@@ -123,7 +123,7 @@ class LaterChanges:
         self._registry = uow.registry
         endpoint = uow.registry.of_model(ObjectChange)
         statement = sa.select(*_COLUMNS).where(
-            in_parameter(uow.registry.dialect, _change.c.changed_object_id),
+            in_parameter(_change.c.changed_object_id),
             _change.c.time >= since,
             *permissions.visible(uow, endpoint, _change),
         )

@@ -15,7 +15,8 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
-from netinv_core.db.engine import as_stored, in_parameter
+from netinv_core.db.engine import as_stored
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
 from netinv_core.sql.plans import plan_of
@@ -109,7 +110,7 @@ class _Examination:
         elif action == DELETE:
             permissions.check(uow, endpoint, permission)
             column = endpoint.table.c.id
-            statement = sa.select(column).where(in_parameter(uow.registry.dialect, column))
+            statement = sa.select(column).where(in_parameter(column))
             existing = uow.execute(statement, {"keys": keys}).scalars()
             self._current |= {(endpoint.label, key): {} for key in existing}
             return
@@ -231,5 +232,5 @@ def _visible(uow: UnitOfWork, endpoint: Endpoint, keys: list[uuid.UUID]) -> set[
     """Returns those of the ids whose objects exist and may be viewed by the user."""
     column = endpoint.table.c.id
     conditions = permissions.visible(uow, endpoint, endpoint.table)
-    statement = sa.select(column).where(in_parameter(uow.registry.dialect, column), *conditions)
+    statement = sa.select(column).where(in_parameter(column), *conditions)
     return set(uow.execute(statement, {"keys": keys}).scalars()) if keys else set()

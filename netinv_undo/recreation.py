@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied, RequestError
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
@@ -143,7 +143,7 @@ def _clear_missing_targets(uow: UnitOfWork, endpoint: Endpoint, preserved: Seque
         keys = {columns[name] for columns in preserved if columns.get(name) is not None}
         if target is None or not keys:
             continue
-        statement = sa.select(target.table.c.id).where(in_parameter(uow.registry.dialect, target.table.c.id))
+        statement = sa.select(target.table.c.id).where(in_parameter(target.table.c.id))
         existing = set(uow.execute(statement, {"keys": list(keys)}).scalars())
         for columns in preserved:
             columns[name] = columns[name] if columns.get(name) in existing else None

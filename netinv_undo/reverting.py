@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied, RequestError
 from netinv_core.fields import Reference
 from netinv_core.models.columns import CASCADE, column_info
@@ -192,7 +192,7 @@ def _delete(uow: UnitOfWork, changes: Sequence[NetChange], most: int, advanced: 
 
 def _delete_part(uow: UnitOfWork, endpoint: Endpoint, group: Sequence[NetChange]) -> None:
     """Deletes those of the objects that are still there."""
-    clause = in_parameter(uow.registry.dialect, endpoint.table.c.id)
+    clause = in_parameter(endpoint.table.c.id)
     statement = sa.select(endpoint.table.c.id).where(clause)
     keys = set(uow.execute(statement, {"keys": [change.key for change in group]}).scalars())
     remaining = [change for change in group if change.key in keys]

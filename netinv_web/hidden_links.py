@@ -15,7 +15,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.http.mount import url_of
 from netinv_web.paths import endpoint_at
@@ -67,7 +67,7 @@ def _hidden(uow: UnitOfWork, keys: dict[str, str]) -> set[str]:
         if not limits:
             continue
         hidden.update(of_endpoint.values())
-        asked = in_parameter(uow.registry.dialect, table.c.id, f"keys_{number}")
+        asked = in_parameter(table.c.id, f"keys_{number}")
         queries.append(sa.select(sa.literal_column(str(number)), table.c.id).where(asked, *limits))
         parameters[f"keys_{number}"] = list(of_endpoint)
     if not queries:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.auth.models import ObjectPermission, permission_groups, permission_types, permission_users, user_groups
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
 from netinv_core.sql.lookups import max_terms
@@ -65,13 +65,13 @@ def _changed_field(draft: Draft) -> str | None:
 
 def _accounts_of(uow: UnitOfWork, keys: Sequence[int]) -> Mapping[int, set[uuid.UUID]]:
     """The accounts that have each permission, by its id: directly or by a group."""
-    dialect, accounts = uow.registry.dialect, collections.defaultdict[int, set[uuid.UUID]](set)
+    accounts = collections.defaultdict[int, set[uuid.UUID]](set)
     columns = permission_users.c.owner_id, permission_users.c.target_id
-    direct = sa.select(*columns).where(in_parameter(dialect, permission_users.c.owner_id))
+    direct = sa.select(*columns).where(in_parameter(permission_users.c.owner_id))
     by_group = (
         sa.select(permission_groups.c.owner_id, user_groups.c.owner_id)
         .join_from(permission_groups, user_groups, user_groups.c.target_id == permission_groups.c.target_id)
-        .where(in_parameter(dialect, permission_groups.c.owner_id))
+        .where(in_parameter(permission_groups.c.owner_id))
     )
     for permission, account in uow.execute(sa.union(direct, by_group), {"keys": list(keys)}):
         accounts[permission].add(account)
@@ -90,13 +90,13 @@ def _faults(uow: UnitOfWork, accounts: Collection[uuid.UUID]) -> dict[uuid.UUID,
 
 def _permissions_of(uow: UnitOfWork, accounts: Collection[uuid.UUID]) -> dict[uuid.UUID, frozenset[int]]:
     """The permissions of each account, by its id."""
-    dialect, found = uow.registry.dialect, collections.defaultdict[uuid.UUID, set[int]](set)
+    found = collections.defaultdict[uuid.UUID, set[int]](set)
     columns = permission_users.c.target_id, permission_users.c.owner_id
-    direct = sa.select(*columns).where(in_parameter(dialect, permission_users.c.target_id))
+    direct = sa.select(*columns).where(in_parameter(permission_users.c.target_id))
     by_group = (
         sa.select(user_groups.c.owner_id, permission_groups.c.owner_id)
         .join_from(user_groups, permission_groups, permission_groups.c.target_id == user_groups.c.target_id)
-        .where(in_parameter(dialect, user_groups.c.owner_id))
+        .where(in_parameter(user_groups.c.owner_id))
     )
     for account, permission in uow.execute(sa.union(direct, by_group), {"keys": list(accounts)}):
         found[account].add(permission)
@@ -109,7 +109,7 @@ def _grants(uow: UnitOfWork, keys: Collection[int]) -> Mapping[int, list[Grant]]
     statement = (
         sa.select(table.c.id, permission_types.c.label, table.c.actions, table.c.constraints)
         .join_from(table, permission_types, permission_types.c.owner_id == table.c.id)
-        .where(table.c.enabled, in_parameter(uow.registry.dialect, table.c.id))
+        .where(table.c.enabled, in_parameter(table.c.id))
     )
     for key, label, actions, constraints in uow.execute(statement, {"keys": list(keys)}):
         grants[key].append((label, actions, constraints))

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import named_objects
 from netinv_core.auth.account import NOT_GIVEN
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.sql import documents, lookups, relations
 from netinv_core.sql.lookups import max_terms
@@ -91,7 +91,7 @@ def permitted_ids(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequenc
         return set()
     if not conditions or not ids:
         return set(ids)
-    clause = in_parameter(endpoint.registry.dialect, endpoint.table.c.id)
+    clause = in_parameter(endpoint.table.c.id)
     return set(uow.execute(sa.select(endpoint.table.c.id).where(clause, *conditions), {"keys": list(ids)}).scalars())
 
 
@@ -222,7 +222,7 @@ def verify(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any],
     conditions = limits(uow, endpoint, action, table)
     if not conditions or not ids:
         return
-    clause = in_parameter(endpoint.registry.dialect, table.c.id)
+    clause = in_parameter(table.c.id)
     inside = set(uow.execute(sa.select(table.c.id).where(clause, *conditions), {"keys": list(ids)}).scalars())
     if inside.issuperset(ids):
         return

@@ -23,8 +23,6 @@ from netinv_core.driver.url_parameters import is_pooled as is_pooled
 from netinv_core.models.types import Timestamp
 from netinv_core.wrong_results import WithoutJsonForm
 
-MANY_VALUES = 500
-
 
 def engine_from(
     url: str, statement_timeout: float = 0, connect_timeout: int = 10, *, silence: int = 60, **options: Any
@@ -104,19 +102,6 @@ def commit_without_disk(connection: Connection) -> None:
     If the server crashes within a second, the transaction may be undone, as a whole.
     """
     driver_of(connection.dialect.name).commit_without_disk(connection)
-
-
-def in_parameter(dialect: str, column: Any, name: str = "keys") -> ColumnElement[bool]:
-    """The condition that ``column`` is one of the values of the parameter ``name``; one parameter for all values."""
-    return driver_of(dialect).in_parameter(column, name)
-
-
-def in_values(dialect: str, column: Any, values: list[Any]) -> ColumnElement[bool]:
-    """The condition that ``column`` is one of the values; one parameter for many of them, where the database has such.
-
-    SQLite takes 32,766 parameters in a statement, PostgreSQL 65,535.
-    """
-    return driver_of(dialect).in_many(column, values) if len(values) > MANY_VALUES else column.in_(values)
 
 
 def inlined_int(name: str, value: int | None = None) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.models.base import Base, table_of
 
@@ -48,7 +48,7 @@ def lock_for(uow: UnitOfWork, rule: str, values: Iterable[Any], *, shared: bool 
     if not stripes:
         return
     table = table_of(LockStripe)
-    statement = sa.select(table.c.id).where(in_parameter(uow.registry.dialect, table.c.id)).order_by(table.c.id)
+    statement = sa.select(table.c.id).where(in_parameter(table.c.id)).order_by(table.c.id)
     for dialect in ("mysql", "mariadb"):  # a table scan would wait for locks on other rows
         statement = statement.with_hint(table, "FORCE INDEX (PRIMARY)", dialect)
     uow.execute(statement.with_for_update(read=shared), {"keys": stripes})

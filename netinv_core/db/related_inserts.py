@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql.expression import FromClause
 
-from netinv_core.db.engine import db_now, in_parameter
+from netinv_core.db.engine import db_now
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver.combined import Combined, Run
 from netinv_core.models.types import Binary, Json
 
@@ -56,7 +57,7 @@ class InsertWithRelated(Combined):
     @functools.cached_property
     def _following(self) -> list[sa.Insert]:
         """The related INSERTs for records that are inserted already, by their ``keys``."""
-        is_recorded = in_parameter(self._dialect, self._table.c.id)
+        is_recorded = in_parameter(self._table.c.id)
         recorded = sa.select(*self._told).where(is_recorded).subquery("recorded")
         return [item(self._dialect, recorded) for item in self._related]
 

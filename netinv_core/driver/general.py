@@ -40,7 +40,6 @@ class Driver:
     * ``locks_database``: a transaction that writes locks all rows, so that one writes at a time;
     * ``locks_what_it_reads``: INSERT … SELECT locks the rows of the SELECT;
     * ``checks_each_row``: foreign keys are checked after each row of a statement, not after the statement;
-    * ``lists_are_json``: a list in one parameter is a JSON text, which not every type can be in;
     * ``has_text_indexes``: trigram indexes find parts of texts;
     * ``sorts_nulls``: ORDER BY takes NULLS FIRST and NULLS LAST;
     * ``compares_rows``: an index serves the comparison of rows, ``(a, b) > (1, 2)``;
@@ -62,7 +61,7 @@ class Driver:
     * ``most_bytes``: the most of a BLOB, where that is fewer than answers have.
     """
 
-    locks_database = locks_what_it_reads = checks_each_row = lists_are_json = has_text_indexes = False
+    locks_database = locks_what_it_reads = checks_each_row = has_text_indexes = False
     sorts_nulls = compares_rows = compares_ranges_of_rows = has_linear_frames = True
     uuids_are_text = times_are_aware = copies_tables = builds_indexes_beside_writes = has_sequences = False
     foreign_keys_at_once = commits_table_changes = False
@@ -131,13 +130,9 @@ class Driver:
 
     # -- expressions
 
-    def in_parameter(self, column: Any, name: str) -> Any:
+    def in_list(self, column: Any, parameter: Any) -> Any:
         """The condition that a column is one of the values of a parameter."""
-        return column.in_(sa.bindparam(name, type_=column.type, expanding=True))
-
-    def in_many(self, column: Any, values: list[Any]) -> Any:
-        """The condition that a column is one of many values."""
-        return column.in_(values)
+        return column.in_(retyped(parameter, column.type, expanding=True))
 
     def lower(self, expression: Any) -> Any:
         """An expression in lower case, by the rules of Unicode."""
@@ -247,6 +242,21 @@ class Driver:
         ):
             self.commit_without_disk(connection)
             return self.execute(connection, statement, values)
+
+
+def python_type(column: Any) -> type:
+    """The Python type of a column's values; ``object`` when the column type does not state it."""
+    try:
+        kind: type = column.type.python_type
+    except NotImplementedError:
+        return object
+    return kind
+
+
+def retyped(parameter: Any, type_: Any, *, expanding: bool = False) -> Any:
+    """The parameter with another type. Compiled statements find its value by its key."""
+    value = {} if parameter.required else {"value": parameter.value}
+    return sa.bindparam(parameter.key, type_=type_, expanding=expanding, **value)
 
 
 def escaped(value: Any) -> str:

@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL, Connection, Engine
 from netinv_core.driver import direct, url_parameters
 from netinv_core.driver.combined import Combined
 from netinv_core.driver.explain import Explain
-from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of
+from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of, retyped
 from netinv_core.driver.json_members import PostgresqlMembers
 from netinv_core.driver.read_connection import ReadConnection
 
@@ -81,11 +81,8 @@ class PostgresqlDriver(Driver):
     def sorts_members(self, dialect: Any) -> bool:
         return True
 
-    def in_parameter(self, column: Any, name: str) -> Any:
-        return column == sa.any_(sa.bindparam(name, type_=ARRAY(column.type)))
-
-    def in_many(self, column: Any, values: list[Any]) -> Any:
-        return column == sa.any_(sa.literal(values, ARRAY(column.type)))
+    def in_list(self, column: Any, parameter: Any) -> Any:
+        return column == sa.any_(retyped(parameter, ARRAY(column.type)))
 
     def lower(self, expression: Any) -> Any:
         return sa.func.lower(sa.collate(sa.cast(expression, sa.Text), "und-x-icu"))

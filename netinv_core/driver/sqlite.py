@@ -15,11 +15,11 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.types import TypeDecorator
 
-from netinv_core.driver.general import WRITING, ConnectionLimits, Driver
+from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, python_type, retyped
 from netinv_core.driver.json_members import SqliteMembers
 from netinv_core.driver.sqlite_functions import Functions
 
-_KEY_TYPES = (uuid.UUID, int, str)
+_IN_JSON = (uuid.UUID, int, str, object)  # Python types of columns whose values a JSON text lists
 _FUNCTIONS = "netinv functions"
 INTERRUPTED = "interrupted"  # what SQLite says of a statement that its progress handler stopped
 _CURSORS = "netinv cursors"
@@ -38,7 +38,7 @@ class _KeySet(TypeDecorator[list[Any]]):
 class SqliteDriver(Driver):
     """Driver of the module ``sqlite3``."""
 
-    locks_database = lists_are_json = copies_tables = True
+    locks_database = copies_tables = True
     is_server = False
     snapshot: Mapping[str, Any] = {}
     members = SqliteMembers()
@@ -53,13 +53,11 @@ class SqliteDriver(Driver):
     def suspend_foreign_keys(self, connection: Connection) -> None:
         connection.connection.cursor().execute("PRAGMA foreign_keys=OFF")  # no effect within a transaction
 
-    def in_parameter(self, column: Any, name: str) -> Any:
-        return _in_keys(column, sa.bindparam(name, type_=_KeySet()))
-
-    def in_many(self, column: Any, values: list[Any]) -> Any:
-        if all(isinstance(key, _KEY_TYPES) for key in values):
-            return _in_keys(column, sa.literal(values, _KeySet()))
-        return column.in_(values)
+    def in_list(self, column: Any, parameter: Any) -> Any:
+        if python_type(column) not in _IN_JSON:
+            return super().in_list(column, parameter)
+        values = sa.func.json_each(retyped(parameter, _KeySet())).table_valued("value")
+        return column.in_(sa.select(values.c.value))
 
     def contains_ascii(self, expression: Any, pattern: Any) -> Any:
         return expression.like(pattern, escape="/")
@@ -102,11 +100,6 @@ class SqliteDriver(Driver):
 
     def stored_bytes(self, column: Any) -> Any:
         return sa.func.length(sa.cast(column, sa.LargeBinary), type_=sa.BigInteger)
-
-
-def _in_keys(column: Any, keys: Any) -> Any:
-    values = sa.func.json_each(keys).table_valued("value")
-    return column.in_(sa.select(values.c.value))
 
 
 def _like_in_case(text: Any, values: Sequence[str], before: str, after: str, *, fold: bool) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import colander
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.fields import cells, list_differences
 from netinv_core.fields.base import Field, cell_items, from_json, last_text, refused_items
 from netinv_core.fields.openapi_types import list_or_difference
@@ -159,7 +159,7 @@ class ToMany(Field):
     def stored_lists(self, uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Any]]:
         """The ids in the lists of objects, by id; one statement."""
         pairs = self.pairs
-        clause = in_parameter(uow.registry.dialect, pairs.c.owner_id)
+        clause = in_parameter(pairs.c.owner_id)
         return collect(uow.execute(sa.select(pairs.c.owner_id, pairs.c.target_id).where(clause), {"keys": keys}))
 
     def set_list(self, draft: Draft, items: list[Any]) -> None:
@@ -221,8 +221,8 @@ class ContentTypeList(Field):
         return ()
 
     def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
-        dialect, owner, label = plan.registry.dialect, self.table.c.owner_id, self.table.c.label
-        statement = sa.select(owner, label).where(in_parameter(dialect, owner))
+        owner, label = self.table.c.owner_id, self.table.c.label
+        statement = sa.select(owner, label).where(in_parameter(owner))
         key = plan.column(place, "id")
 
         def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
@@ -265,7 +265,7 @@ class ContentTypeList(Field):
     def stored_lists(self, uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Any]]:
         """The labels in the lists of objects, by id; one statement."""
         owner, label = self.table.c.owner_id, self.table.c.label
-        clause = in_parameter(uow.registry.dialect, owner)
+        clause = in_parameter(owner)
         return collect(uow.execute(sa.select(owner, label).where(clause), {"keys": keys}))
 
     def set_list(self, draft: Draft, items: list[Any]) -> None:
@@ -365,7 +365,7 @@ def replace_rows(uow: UnitOfWork, table: Any, column: str, name: str, drafts: Se
     """Replaces the association rows of each draft that has the list ``name``: one DELETE and one INSERT."""
     sent = [draft for draft in drafts if name in draft.many]
     if former := [draft.id for draft in sent if not draft.new]:
-        uow.execute(sa.delete(table).where(in_parameter(uow.registry.dialect, table.c.owner_id)), {"keys": former})
+        uow.execute(sa.delete(table).where(in_parameter(table.c.owner_id)), {"keys": former})
     rows = [{"owner_id": draft.id, column: value} for draft in sent for value in draft.many[name]]
     if rows:
         uow.execute(sa.insert(table), rows)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.fields import ContentTypeList, GenericForeignKey, Reference, ToMany
 from netinv_core.sql.plans import custom_plan, plan_of
 
@@ -144,7 +144,7 @@ def revisions(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], conditio
     if not has_time(endpoint):
         return {key: revision_of(endpoint, item) for key, item in plan_of(endpoint).fetch(uow, keys, conditions)}
     table = endpoint.table
-    clause = in_parameter(uow.registry.dialect, table.c.id)
+    clause = in_parameter(table.c.id)
     statement = sa.select(table.c.id, table.c[LAST_UPDATED]).where(clause, *conditions)
     return {key: _of_time(time) for key, time in uow.execute(statement, {"keys": list(keys)})}
 

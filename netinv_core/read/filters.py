@@ -110,7 +110,7 @@ def value(
         cleaned = [parse(item) if parse and used == "exact" else item for item in values]
         test = functools.partial(lookups.meets, used, dialect, cleaned)
         if len(cleaned) > 1 and used == "exact":
-            test = functools.partial(lookups.is_one_of, dialect, cleaned)
+            test = functools.partial(lookups.is_one_of, cleaned)
         return lookups.negated_if(negate, compare(uow, endpoint, table, steps, test))
 
     is_text, suffixes = kind == "string", tuple(lookup_names)

@@ -15,7 +15,8 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
-from netinv_core.db.engine import in_parameter, is_bad_filter_error, is_timeout, lock_parents, lock_rows
+from netinv_core.db.engine import is_bad_filter_error, is_timeout, lock_parents, lock_rows
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import counts, ordering, ranked
 from netinv_core.read.list_selects import part_of, selects_of
@@ -210,15 +211,15 @@ def _rows(
 ) -> dict[Any, dict[str, Any]]:
     """The rows by id, as dictionaries."""
     values = {"keys": list(keys)}
-    found = uow.execute(_by_id(table, uow.registry.dialect, locked), values, where=conditions).tuples()
+    found = uow.execute(_by_id(table, locked), values, where=conditions).tuples()
     names = table.c.keys()
     return {row["id"]: row for row in (dict(zip(names, values, strict=True)) for values in found)}
 
 
 @lru_cache("rows by id", 1000)
-def _by_id(table: Any, dialect: str, locked: bool) -> sa.Select[Any]:
+def _by_id(table: Any, locked: bool) -> sa.Select[Any]:
     """SELECT of rows by ``keys``, in their order; optionally FOR UPDATE."""
-    statement = sa.select(table).where(in_parameter(dialect, table.c.id)).order_by(table.c.id)
+    statement = sa.select(table).where(in_parameter(table.c.id)).order_by(table.c.id)
     return lock_rows(statement) if locked else statement
 
 
@@ -234,7 +235,7 @@ def rows_of(uow: UnitOfWork, model: type[Base], keys: Iterable[Any], *, locked: 
     cache.update({key: new_drafts[key].row() for key in (requested - cache.keys()) & new_drafts.keys()})
     missing = list(requested - new_drafts.keys() if locked else requested - cache.keys())
     if missing:
-        statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id))
+        statement = sa.select(table).where(in_parameter(table.c.id))
         statement = lock_parents(statement.order_by(table.c.id)) if locked else statement
         cache.update({row.id: row for row in uow.execute(statement, {"keys": missing}).all()})
     found = {key: cache[key] for key in requested if key in cache}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import MANY_VALUES, in_parameter
+from netinv_core.db.expressions import MANY_VALUES, in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.types import Chars
 from netinv_core.sql import lookups
@@ -141,9 +141,9 @@ class _Lookup:
 
     def part(self, number: int) -> tuple[Any, Any, Any]:
         """The part of the statement whose parameters end in ``number``."""
-        table, dialect = self.target.table, self.target.registry.dialect
+        table = self.target.table
         compared = (["id"] if self.ids else []) + [*self.by]
-        matches = [in_parameter(dialect, table.c[name], f"{name}{number}") for name in compared]
+        matches = [in_parameter(table.c[name], f"{name}{number}") for name in compared]
         return _part(self.target, self.by, self.tree, lookups.any_of(matches))
 
     def parameters(self, query: NameQuery, number: int) -> dict[str, list[Any]]:

@@ -17,10 +17,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core import dates, patterns
-from netinv_core.db.engine import in_values, lower, lower_value, regex_match
+from netinv_core.db.engine import lower, lower_value, regex_match
+from netinv_core.db.expressions import in_values
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import any_of as any_of
 from netinv_core.driver.general import escaped as escaped
+from netinv_core.driver.general import python_type as python_type
 from netinv_core.models.types import Chars, Timestamp, utc
 
 LAST_CHARACTER = "\U0010ffff"
@@ -61,15 +63,6 @@ def as_text(dialect: str, column: Any) -> Any:
 def _instant_text(dialect: str, column: Any) -> Any:
     """An instant in ISO 8601 and UTC; as in JSON, without a fraction when that is 0."""
     return sa.func.replace(driver_of(dialect).instant_text(column), ".000000Z", "Z", type_=sa.Text)
-
-
-def python_type(column: Any) -> type:
-    """The Python type of a column's values; ``object`` when the column type does not state it."""
-    try:
-        kind: type = column.type.python_type
-    except NotImplementedError:
-        return object
-    return kind
 
 
 def convert(column: Any, value: Any) -> Any:
@@ -372,6 +365,6 @@ def meets(lookup: str, dialect: str, values: Sequence[Any], column: Any) -> Cond
     return _TEXTS[lookup](dialect, column, values)
 
 
-def is_one_of(dialect: str, values: Sequence[Any], column: Any) -> Condition:
+def is_one_of(values: Sequence[Any], column: Any) -> Condition:
     """The condition that a column has one of the values, as one list."""
-    return in_values(dialect, column, [convert(column, item) for item in values])
+    return in_values(column, [convert(column, item) for item in values])

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
+from netinv_core.db.engine import inlined_int, lock_rows
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver.results import Row as Row
 from netinv_core.models.columns import column_info
 from netinv_core.sql import stored_sizes
@@ -358,7 +359,7 @@ class ReadPlan:
         name = beside.name if beside else ""
         select = self._selects.get((name, bounded))
         if select is None:
-            clauses = [in_parameter(self.registry.dialect, self._key)]
+            clauses = [in_parameter(self._key)]
             clauses += [stored_sizes.fit(self.registry, self._long, self._key)] if bounded else []
             columns = [*self._columns, beside.column.label(name)] if beside else self._columns
             statement = sa.select(*columns).select_from(self._from).where(*clauses).order_by(*self._order)
@@ -416,7 +417,7 @@ def fetch_together(
             (
                 plan._ranked(None if number else beside),
                 plan._from,
-                sa.and_(in_parameter(dialect, plan._key, f"keys{number}"), *limits),
+                sa.and_(in_parameter(plan._key, f"keys{number}"), *limits),
             )
             for number, (plan, _, limits) in enumerate(queries)
         ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import answer_size
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.models.types import Json, LongText
 
@@ -59,4 +59,4 @@ def _size(registry: Registry, long: Sequence[Any], key: Any) -> sa.Select[Any]:
     driver, alias = driver_of(registry.dialect), key.table.alias("sizes")
     sizes = [sa.func.coalesce(driver.stored_bytes(alias.c[column.name]), 0) for column in long]
     total = sa.func.coalesce(sa.func.sum(sum(sizes[1:], sizes[0])), 0)
-    return sa.select(total).where(in_parameter(registry.dialect, alias.c[key.name]))
+    return sa.select(total).where(in_parameter(alias.c[key.name]))

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.db.engine import in_parameter, options_for
+from netinv_core.db.engine import options_for
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import Base, now
 from netinv_core.models.columns import CASCADE, SET_NULL, column_info
 
@@ -94,10 +95,10 @@ def _delete(engine: Engine, key: Any, keys: Sequence[Any]) -> int:
             _delete_referring(engine, column, keys)
         elif what is not None and what.on_delete == SET_NULL:
             with _writing(engine) as connection:
-                clause = in_parameter(engine.dialect.name, column)
+                clause = in_parameter(column)
                 connection.execute(sa.update(column.table).where(clause).values({column: None}), {"keys": keys})
     with _writing(engine) as connection:
-        clause = in_parameter(engine.dialect.name, key)
+        clause = in_parameter(key)
         return int(connection.execute(sa.delete(key.table).where(clause), {"keys": keys}).rowcount)
 
 
@@ -114,7 +115,7 @@ def _referring(key: Any) -> list[Any]:
 def _delete_referring(engine: Engine, column: Any, keys: Sequence[Any]) -> None:
     """Deletes the rows that refer to some, in chunks."""
     (own_key,) = column.table.primary_key.columns
-    clause = in_parameter(engine.dialect.name, column)
+    clause = in_parameter(column)
     selected = sa.select(own_key).where(clause).limit(CHUNK)
     while True:
         with engine.connect() as connection:

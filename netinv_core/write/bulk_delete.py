@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
@@ -28,5 +28,5 @@ def bulk_delete(uow: UnitOfWork, table: Any, column: str, keys: Sequence[Any], o
 @cached_in_registry
 def _delete(registry: Registry, table: Any, column: str, of_type: OfType | None) -> sa.Delete:
     """DELETE by ``keys``."""
-    statement = sa.delete(table).where(in_parameter(registry.dialect, table.c[column]))
+    statement = sa.delete(table).where(in_parameter(table.c[column]))
     return statement if of_type is None else statement.where(table.c[of_type[0]] == of_type[1])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.write import referring_rules, rules
 from netinv_core.write.draft import Draft
 
@@ -40,7 +40,7 @@ def check(uow: UnitOfWork, cleared: Cleared) -> None:
 def _broken(uow: UnitOfWork, endpoint: Endpoint, former: Mapping[Any, Mapping[str, Any]]) -> list[Draft]:
     """The objects that break a rule since their references are null, with the errors."""
     table = endpoint.table
-    statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)).order_by(table.c.id)
+    statement = sa.select(table).where(in_parameter(table.c.id)).order_by(table.c.id)
     rows = uow.execute(statement, {"keys": list(former)}).mappings()
     drafts = [Draft(endpoint, {}, {**row, **former[row["id"]]}) for row in rows]
     for draft in drafts:

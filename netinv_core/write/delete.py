@@ -18,7 +18,8 @@ from netinv_core.changelog import guards
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import DELETE
 from netinv_core.changelog.object_data import object_data
-from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.db.engine import lock_rows
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.driver.results import Row
 from netinv_core.errors import Conflict
@@ -226,7 +227,7 @@ def _rows_by_id(endpoint: Endpoint, rows: Sequence[Row]) -> Rows:
 def _select_referring(child: Endpoint, attribute: str) -> sa.Select[Any]:
     """SELECT of the rows of ``child`` by the ``keys`` of a foreign key, FOR UPDATE."""
     table = child.table
-    statement = sa.select(table).where(in_parameter(child.registry.dialect, table.c[attribute]))
+    statement = sa.select(table).where(in_parameter(table.c[attribute]))
     return lock_rows(statement.order_by(table.c.id))
 
 
@@ -234,7 +235,7 @@ def _select_referring(child: Endpoint, attribute: str) -> sa.Select[Any]:
 def _select_bound(child: Endpoint, table: Any, type_column: str, id_column: str) -> sa.Select[Any]:
     """SELECT of the rows of ``child`` by the ``label`` and the ``keys`` of a generic foreign key."""
     of_type = table.c[type_column] == sa.bindparam("label", type_=table.c[type_column].type)
-    clause = in_parameter(child.registry.dialect, table.c[id_column])
+    clause = in_parameter(table.c[id_column])
     return sa.select(child.table).where(of_type, clause)
 
 
@@ -282,7 +283,7 @@ def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any
     if name_attribute is None:
         nested = plan_of(endpoint, "nested").fetch(uow, keys, limits)
         return {key: representation["display"] for key, representation in nested}
-    clause = in_parameter(uow.registry.dialect, table.c.id)
+    clause = in_parameter(table.c.id)
     statement = sa.select(table.c.id, table.c[name_attribute]).where(clause, *limits)
     return dict(uow.execute(statement, {"keys": list(keys)}).tuples().all())
 
@@ -304,7 +305,7 @@ def _clear(uow: UnitOfWork, walk: _DeletionWalk) -> dict[Endpoint, dict[Any, dic
 @cached_in_registry
 def _clear_in_bulk(child: Endpoint, attribute: str) -> sa.Update:
     """UPDATE that sets a foreign key with one of the values ``keys`` to null."""
-    clause = in_parameter(child.registry.dialect, child.table.c[attribute])
+    clause = in_parameter(child.table.c[attribute])
     return sa.update(child.table).where(clause).values({attribute: None})
 
 
@@ -376,7 +377,7 @@ def _unlink_self(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
         if child is endpoint and endpoint.table.c[attribute].nullable
     ]
     if self_references and driver_of(uow.registry.dialect).checks_each_row:
-        clause = in_parameter(uow.registry.dialect, endpoint.table.c.id)
+        clause = in_parameter(endpoint.table.c.id)
         uow.execute(sa.update(endpoint.table).where(clause).values(dict.fromkeys(self_references)), {"keys": keys})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.columns import CASCADE
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def count_deleted_along(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]
     parts = []
     for number, item in enumerate(incoming):
         table = item.child.table.alias()
-        refers = in_parameter(uow.registry.dialect, table.c[item.attribute])
+        refers = in_parameter(table.c[item.attribute])
         count: Any = sa.select(sa.literal_column(str(number)), sa.func.count())
         parts.append(count.select_from(table).where(refers))
     found = uow.execute(sa.union_all(*parts) if len(parts) > 1 else parts[0], {"keys": list(keys)}).tuples()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.fields import Reference, ToMany
 from netinv_core.write.reference_messages import NO_SUCH_ID, message
 
@@ -69,5 +69,5 @@ def _missing(uow: UnitOfWork, target: Endpoint | None, keys: Collection[Any], na
     if target is None or not keys:
         return set()
     table = target.table
-    statement = sa.select(table.c.id).where(in_parameter(uow.registry.dialect, table.c.id))
+    statement = sa.select(table.c.id).where(in_parameter(table.c.id))
     return set(keys) - set(uow.execute(statement, {"keys": list(keys)}).scalars())

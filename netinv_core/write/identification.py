@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import FieldErrors
 from netinv_core.fields import schema
 from netinv_core.sql import relations
@@ -62,7 +62,7 @@ def identify(uow: UnitOfWork, references: References) -> IdentifiedObjects:
 def _part(uow: UnitOfWork, target: Endpoint, parameter: str) -> tuple[list[Any], Any, Any]:
     """SELECT of ids and names of visible objects whose name no other visible object has."""
     table, attribute = target.table, str(target.natural_attribute)
-    conditions = [in_parameter(uow.registry.dialect, table.c.id, parameter), *permissions.visible(uow, target, table)]
+    conditions = [in_parameter(table.c.id, parameter), *permissions.visible(uow, target, table)]
     if not table.c[attribute].unique:
         other = table.alias()
         unambiguous = sa.select(other.c[attribute]).where(*permissions.visible(uow, target, other))

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import audit
 from netinv_core.changelog import guards
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
@@ -82,7 +82,7 @@ def _select(endpoint: Endpoint) -> Any:
     for number, (_, field) in enumerate(lists_of(endpoint)):
         pairs = field.pairs
         position: Any = sa.literal_column(str(number), sa.Integer())
-        clause = in_parameter(endpoint.registry.dialect, pairs.c.target_id)
+        clause = in_parameter(pairs.c.target_id)
         selects.append(sa.select(position.label("list"), pairs.c.owner_id, pairs.c.target_id).where(clause))
     return sa.union_all(*selects)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import listing
@@ -159,7 +159,7 @@ def _lock_rows(uow: UnitOfWork, wanted: Wanted) -> None:
 
 def _parts(registry: Registry, targets: Iterable[Endpoint]) -> Iterator[Any]:
     for number, target in enumerate(targets):
-        yield locked_part(target, in_parameter(registry.dialect, target.table.c.id, f"keys{number}"))
+        yield locked_part(target, in_parameter(target.table.c.id, f"keys{number}"))
 
 
 def locked_part(target: Endpoint, condition: Any) -> tuple[Sequence[Any], Any, Any]:

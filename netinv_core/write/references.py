@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.fields import Reference, Status, ToMany, schema
 from netinv_core.sql import relations
 from netinv_core.sql.union import Union, kept_union
@@ -326,7 +326,7 @@ def _union(
 
     def parts() -> Iterator[Any]:
         for number, target in enumerate(targets):
-            condition = in_parameter(registry.dialect, target.table.c.id, f"keys{number}")
+            condition = in_parameter(target.table.c.id, f"keys{number}")
             if target in limits:
                 condition = sa.and_(condition, limits[target])
             if target in locked:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.labels import capitalized
@@ -218,7 +218,7 @@ def _run(uow: UnitOfWork, endpoint: Endpoint, rule: ReadingRule, causes: Causes)
     if not causes:
         return
     table = endpoint.table
-    statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)).order_by(table.c.id)
+    statement = sa.select(table).where(in_parameter(table.c.id)).order_by(table.c.id)
     rows = uow.execute(statement, {"keys": list(causes)}).mappings()
     referring = [Draft(endpoint, {}, dict(row), rechecked=True) for row in rows]
     _load_lists(uow, endpoint, rule, referring)

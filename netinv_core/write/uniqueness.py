@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
-from netinv_core.db.engine import in_parameter
-from netinv_core.driver import driver_of
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver.undocumented import declaration_order
 from netinv_core.errors import CONCURRENT_CHANGE, MAX_NAMED_OBJECTS, Invalid, Message
 from netinv_core.labels import capitalized, without_id
@@ -109,22 +108,15 @@ def _query_holders(
 @cached_in_registry
 def _select_holders(endpoint: Endpoint, sets: tuple[Names, ...]) -> Any:
     """SELECT of the rows with values of the parameters ``column_number`` in the unique sets, with the set's number."""
-    table, dialect = endpoint.table, endpoint.registry.dialect
+    table = endpoint.table
     columns = list(dict.fromkeys(name for names in sets for name in names))
     selects = []
     for number, names in enumerate(sets):
-        conditions = [_among(dialect, table.c[name], f"{name}_{number}") for name in names]
+        conditions = [in_parameter(table.c[name], f"{name}_{number}") for name in names]
         set_number: Any = sa.literal_column(str(number), sa.Integer())
         selected = sa.select(set_number.label("number"), table.c.id, *[table.c[name] for name in columns])
         selects.append(selected.where(*conditions))
     return sa.union_all(*selects) if len(selects) > 1 else selects[0]
-
-
-def _among(dialect: str, column: Any, name: str) -> Any:
-    """Condition that a column of any type is one of the values of a parameter."""
-    if driver_of(dialect).lists_are_json:
-        return column.in_(sa.bindparam(name, type_=column.type, expanding=True))
-    return in_parameter(dialect, column, name)
 
 
 def _conflicts_in_memory(uow: UnitOfWork, endpoint: Endpoint, names: Names, drafts: Sequence[Draft]) -> set[Draft]:

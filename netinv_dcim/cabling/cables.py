@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.content_types import lock_model
-from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.db.engine import lock_rows
+from netinv_core.db.expressions import in_parameter
 from netinv_core.presentation import SEPARATOR, Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import content_type, custom, one_of
@@ -337,7 +338,7 @@ def _write(uow: UnitOfWork, endpoint: Endpoint, rows: Mapping[Any, Mapping[str, 
     table = endpoint.table
     names = list(next(iter(rows.values())))
     columns = [table.c[name] for name in names]
-    statement = sa.select(table.c.id, *columns).where(in_parameter(uow.registry.dialect, table.c.id))
+    statement = sa.select(table.c.id, *columns).where(in_parameter(table.c.id))
     result = uow.execute(lock_rows(statement), {"keys": list(rows)})
     stored = {key: dict(zip(names, values, strict=True)) for key, *values in result}
     bulk_update(uow, table, {key: rows[key] for key, values in stored.items() if values != rows[key]})

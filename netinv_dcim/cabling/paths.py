@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_dcim.cabling.models import Cable, Cabled, NextHop, PathEnd
 from netinv_extras.statuses import Status
 
@@ -142,11 +142,10 @@ class CableNetwork:
 
     def _load_lines(self, keys: list[Any]) -> list[PathCable]:
         """The cables of which one end has one of these ids: a UNION of one SELECT for each side."""
-        dialect = self.uow.registry.dialect
         cable, status = Cable.__table__, Status.__table__
         columns = [cable.c[f"termination_{side}_{part}"] for side in "ab" for part in ("type", "id")]
         selected = sa.select(cable.c.id, *columns, status.c.slug).join(status, status.c.id == cable.c.status_id)
-        halves = [selected.where(in_parameter(dialect, cable.c[f"termination_{side}_id"])) for side in "ab"]
+        halves = [selected.where(in_parameter(cable.c[f"termination_{side}_id"])) for side in "ab"]
         rows = self.uow.execute(sa.union(*halves), {"keys": keys})
         return [
             PathCable(key, End(a_type, a_id), End(b_type, b_id), slug == CONNECTED)

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.caches import lru_cache
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import unique_set, unique_together
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import SET_NULL, Ref, foreign_key
@@ -63,7 +62,7 @@ def devices_are_installed_in_one_other(uow: UnitOfWork, drafts: Sequence[Draft])
     filling = [draft for draft in drafts if draft["installed_device_id"] is not None]
     bay = DeviceBay.__table__
     visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(DeviceBay), bay)).label("visible")
-    statement = sa.select(bay, visible).where(in_parameter(uow.registry.dialect, bay.c.installed_device_id))
+    statement = sa.select(bay, visible).where(in_parameter(bay.c.installed_device_id))
     rows = uow.execute(statement, {"keys": [draft["installed_device_id"] for draft in filling]}) if filling else ()
     bays_by_device, drafts_by_id = {row.installed_device_id: row for row in rows}, {draft.id: draft for draft in drafts}
     for draft in filling:
@@ -117,7 +116,7 @@ def installed_devices_stay_with_their_device(uow: UnitOfWork, drafts: Sequence[D
     bay, outer = DeviceBay.__table__, Device.__table__
     joined = bay.join(outer, outer.c.id == bay.c.device_id)
     statement = sa.select(bay.c.installed_device_id, outer.c.id, *[outer.c[name] for name in PLACE]).select_from(joined)
-    inside = statement.where(in_parameter(uow.registry.dialect, bay.c.installed_device_id))
+    inside = statement.where(in_parameter(bay.c.installed_device_id))
     apart: list[tuple[Draft, str, Any]] = []
     for row in uow.execute(inside, {"keys": list(moved)}).mappings():
         place = uow.changing_drafts.get(outer, {}).get(row["id"], row)
@@ -134,27 +133,25 @@ def installed_devices_go_where_their_device_goes(uow: UnitOfWork, drafts: Sequen
     move_installed_devices(uow, [draft.id for draft in drafts if not draft.new and draft.changed(*PLACE)])
 
 
+_bay, _inner, _outer = DeviceBay.__table__, Device.__table__, Device.__table__.alias()
+# The devices without a rack position that are installed in others, with the places of these.
+_installed = (
+    sa.select(_inner.c.id, *[_outer.c[name] for name in PLACE])
+    .join(_bay, _bay.c.installed_device_id == _inner.c.id)
+    .join(_outer, _outer.c.id == _bay.c.device_id)
+    .where(in_parameter(_outer.c.id), _inner.c.position.is_(None))
+)
+
+
 def move_installed_devices(uow: UnitOfWork, moved: Collection[Any]) -> None:
     """Copies site, location and rack of these devices to the devices installed in them, level by level.
 
     A device with a rack position of its own is not moved. One SELECT and one update for each level.
     """
     while moved:
-        rows = uow.execute(_installed(uow.registry.dialect), {"keys": list(moved)}).mappings()
+        rows = uow.execute(_installed, {"keys": list(moved)}).mappings()
         values_by_id = {row["id"]: {name: row[name] for name in PLACE} for row in rows}
         moved = system_update(uow, uow.registry.of_model(Device), values_by_id)
-
-
-@lru_cache("SQL statements", 8)
-def _installed(dialect: str) -> sa.Select[Any]:
-    """SELECT of the devices without a rack position that are installed in others, with the places of these."""
-    bay, inner, outer = DeviceBay.__table__, Device.__table__, Device.__table__.alias()
-    return (
-        sa.select(inner.c.id, *[outer.c[name] for name in PLACE])
-        .join(bay, bay.c.installed_device_id == inner.c.id)
-        .join(outer, outer.c.id == bay.c.device_id)
-        .where(in_parameter(dialect, outer.c.id), inner.c.position.is_(None))
-    )
 
 
 def register() -> None:

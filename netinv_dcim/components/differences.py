@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.models.base import Base, table_of
 from netinv_core.registry_cache import cached_in_registry
@@ -151,7 +151,7 @@ def differing_by_type(uow: UnitOfWork, types: Collection[Any]) -> dict[Any, int]
     limits = _limits(uow, Device, device)
     if limits is None or not types:
         return {}
-    of_type = in_parameter(uow.registry.dialect, device.c.device_type_id)
+    of_type = in_parameter(device.c.device_type_id)
     counted = sa.select(device.c.device_type_id, sa.func.count()).where(of_type, differs(uow, device), *limits)
     return dict(uow.execute(counted.group_by(device.c.device_type_id), {"keys": list(types)}).tuples().all())
 
@@ -183,7 +183,7 @@ def _of_devices(uow: UnitOfWork, device: Any) -> Iterator[DifferenceSelect]:
     visible = _visible_types(uow, device)
     if visible is None:
         return
-    limits = [in_parameter(uow.registry.dialect, device.c.id), *visible]
+    limits = [in_parameter(device.c.id), *visible]
     for select in _selects(uow, device, joined=True):
         yield dataclasses.replace(select, conditions=[*limits, *select.conditions])
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import before_and_after, stored_states
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
 
@@ -32,7 +32,7 @@ def former_names(uow: UnitOfWork, templates: Collection[Any]) -> dict[Any, list[
         limits = permissions.limits(uow, uow.registry.of_model(ObjectChange), "view", change)
     except Denied:
         return {}
-    conditions = [in_parameter(uow.registry.dialect, change.c.changed_object_id), change.c.action == UPDATE]
+    conditions = [in_parameter(change.c.changed_object_id), change.c.action == UPDATE]
     conditions += limits
     statement = sa.select(change.c.changed_object_id, *stored_states()).where(*conditions)
     rows = uow.execute(statement.order_by(change.c.time.desc()).limit(MAX_READ), {"keys": list(templates)}).tuples()

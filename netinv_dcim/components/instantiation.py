@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid, error_text, named_errors
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
@@ -111,7 +111,7 @@ def _selects(registry: Registry) -> Iterator[tuple[list[Any], Any, Any]]:
         table = table_of(kind.template)
         references = [f"{name}_id" for name in references_of(registry, kind)]
         columns = ["device_type_id", "name_key", "id", *copied_fields(registry, kind), *references]
-        yield [table.c[name] for name in columns], table, in_parameter(registry.dialect, table.c.device_type_id)
+        yield [table.c[name] for name in columns], table, in_parameter(table.c.device_type_id)
 
 
 def _bodies(

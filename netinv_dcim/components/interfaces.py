@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
-from netinv_core.db.engine import in_parameter, in_values
+from netinv_core.db.expressions import in_parameter, in_values
 from netinv_core.models.associations import many_to_many, unique_set
 from netinv_core.models.base import Primary, table_of
 from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Ref, boolean, choice, column, foreign_key, integer
@@ -166,7 +166,7 @@ def on_devices(uow: UnitOfWork, table: Any, name: str, values: Sequence[str]) ->
     converted = [convert(column, value) for value in values]
     limits = permissions.visible(uow, endpoint, _device)
     if not limits and uow.deferred_lookups is None:
-        statement = _devices_and_members(uow.registry.dialect, name)
+        statement = _devices_and_members(name)
         rows = uow.execute(statement, {"values": converted}).tuples().all()
     else:
         of_members = permissions.visible(uow, endpoint, _member)
@@ -177,10 +177,10 @@ def on_devices(uow: UnitOfWork, table: Any, name: str, values: Sequence[str]) ->
         rows = [(key, is_member) for result, is_member in found for key in result.scalars()]
     named = [key for key, is_member in rows if not is_member]
     further = [key for key, is_member in rows if is_member]
-    condition = in_values(uow.registry.dialect, table.c.device_id, named)
+    condition = in_values(table.c.device_id, named)
     if not further:
         return condition
-    return condition | (in_values(uow.registry.dialect, table.c.device_id, further) & ~table.c.mgmt_only)
+    return condition | (in_values(table.c.device_id, further) & ~table.c.mgmt_only)
 
 
 def _selects(condition: Any, limits: Sequence[Any] = (), of_members: Sequence[Any] = ()) -> tuple[Any, Any]:
@@ -191,11 +191,11 @@ def _selects(condition: Any, limits: Sequence[Any] = (), of_members: Sequence[An
 
 
 @lru_cache("SQL statements", 16)
-def _devices_and_members(dialect: str, name: str) -> Any:
+def _devices_and_members(name: str) -> Any:
     """SELECT of the ids of devices whose column ``name`` has one of the ``values``, and of the members of their virtual
     chassis, with whether one is such a member.
     """
-    selected, members = _selects(in_parameter(dialect, _device.c[name], "values"))
+    selected, members = _selects(in_parameter(_device.c[name], "values"))
     parts = ((selected, sa.false()), (members, sa.true()))
     return sa.union_all(*(part.add_columns(is_member.label("is_member")) for part, is_member in parts))
 

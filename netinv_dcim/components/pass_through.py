@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import CASCADE, Ref, choice, foreign_key, integer
@@ -120,7 +120,7 @@ def _pairs(uow: UnitOfWork, attribute: str, keys: Sequence[Any]) -> Any:
     front, rear = FrontPort.__table__, RearPort.__table__
     pairs = sa.select(front.c.id, rear.c.id, front.c.rear_port_position, rear.c.positions)
     pairs = pairs.join(rear, rear.c.id == front.c.rear_port_id)
-    statement = pairs.where(in_parameter(uow.registry.dialect, front.c[attribute]))
+    statement = pairs.where(in_parameter(front.c[attribute]))
     ordered = statement.order_by(front.c.rear_port_position, front.c.id)
     return uow.execute(ordered, {"keys": list(keys)}).tuples()
 
@@ -166,7 +166,7 @@ def rear_ports_have_positions_for_their_front_ports(uow: UnitOfWork, drafts: Seq
     if not fewer:
         return
     front = FrontPort.__table__.c.rear_port_id
-    counted = sa.select(front, sa.func.count()).where(in_parameter(uow.registry.dialect, front)).group_by(front)
+    counted = sa.select(front, sa.func.count()).where(in_parameter(front)).group_by(front)
     mapped = dict(uow.execute(counted, {"keys": [draft.id for draft in fewer]}).tuples().all())
     for draft in fewer:
         if draft["positions"] < mapped.get(draft.id, 0):

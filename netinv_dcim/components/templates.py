@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Base, Organizational, table_of
 from netinv_core.models.columns import CASCADE, SET_NULL, Ref, boolean, choice, column_info, foreign_key, integer
@@ -242,7 +242,7 @@ def rear_ports_have_the_positions_of_their_front_ports(uow: UnitOfWork, drafts: 
         return
     front = table_of(FrontPortTemplate)
     highest = sa.select(front.c.rear_port_id, sa.func.max(front.c.rear_port_position))
-    highest = highest.where(in_parameter(uow.registry.dialect, front.c.rear_port_id))
+    highest = highest.where(in_parameter(front.c.rear_port_id))
     for rear, position in uow.execute(highest.group_by(front.c.rear_port_id), {"keys": list(fewer)}):
         if fewer[rear]["positions"] < position:
             message = f"A front port template is on position {position} of this rear port template."
@@ -268,7 +268,7 @@ def types_with_device_bays_stay_parents(uow: UnitOfWork, drafts: Sequence[Draft]
     if not no_parents:
         return
     bay = table_of(DeviceBayTemplate)
-    with_bays = sa.select(bay.c.device_type_id).where(in_parameter(uow.registry.dialect, bay.c.device_type_id))
+    with_bays = sa.select(bay.c.device_type_id).where(in_parameter(bay.c.device_type_id))
     ids_with_bays = set(uow.execute(with_bays.distinct(), {"keys": [draft.id for draft in no_parents]}).scalars())
     for draft in no_parents:
         if draft.id in ids_with_bays:

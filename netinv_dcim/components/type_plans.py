@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_dcim.components.differences import (
@@ -243,5 +243,5 @@ def names_in(uow: UnitOfWork, kind: ComponentKind, devices: Collection[Any]) -> 
     """The ids of the components of a kind, by device and name; one statement."""
     table = table_of(kind.component)
     statement = sa.select(table.c.device_id, table.c.name, table.c.id)
-    statement = statement.where(in_parameter(uow.registry.dialect, table.c.device_id))
+    statement = statement.where(in_parameter(table.c.device_id))
     return {(device, name): key for device, name, key in uow.execute(statement, {"keys": list(devices)}).tuples()}

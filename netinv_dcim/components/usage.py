@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.delete import generic_cascades
@@ -52,7 +52,7 @@ def _statement(registry: Registry) -> tuple[list[tuple[str, str]], Any]:
     selects: list[Any] = []
     for label, attribute, key, component, conditions in _references(registry):
         part: Any = sa.literal_column(str(len(names)))
-        limit = in_parameter(registry.dialect, component)
+        limit = in_parameter(component)
         selects.append(sa.select(part, component, key).where(limit, *conditions))
         names.append((label, attribute))
     return names, sa.union_all(*selects)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied, RequestError, TooLarge, error_text
 from netinv_core.importing.dump import Declaration, Dump, Fields, Source
 from netinv_core.models.base import table_of
@@ -275,7 +275,7 @@ class _Library:
                 (
                     [table.c.device_type_id, table.c.name, table.c.id],
                     table,
-                    in_parameter(registry.dialect, table.c.device_type_id),
+                    in_parameter(table.c.device_type_id),
                 )
                 for table in tables
             ],

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.auth.models import User
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import Base, table_of
 from netinv_core.storage import image_headers
 from netinv_dcim.choices import FACES
@@ -80,7 +80,7 @@ def device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, A
         .join(maker, maker.c.id == kind.c.manufacturer_id)
         .join(role, role.c.id == device.c.device_role_id)
         .outerjoin(chassis, chassis.c.id == device.c.virtual_chassis_id)
-        .where(in_parameter(uow.registry.dialect, device.c.id), *visible(uow, Device))
+        .where(in_parameter(device.c.id), *visible(uow, Device))
     )
     return {row.id: row for row in uow.execute(statement, {"keys": list(keys)})} if keys else {}
 
@@ -122,7 +122,7 @@ def reservations(uow: UnitOfWork, racks: Sequence[uuid.UUID]) -> dict[uuid.UUID,
         )
         .join_from(table, user, user.c.id == table.c.user_id)
         .outerjoin(tenant, tenant.c.id == table.c.tenant_id)
-        .where(in_parameter(uow.registry.dialect, table.c.rack_id))
+        .where(in_parameter(table.c.rack_id))
         .order_by(table.c.created, table.c.id)
     )
     by_rack: dict[uuid.UUID, list[Reserved]] = {}

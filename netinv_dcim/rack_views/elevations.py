@@ -12,7 +12,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core import answer_size
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import pagination, standard_parameters
 from netinv_core.http.actions import documented
@@ -138,9 +138,7 @@ def _nested_devices(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[Any, dic
     """Returns the nested representations of the devices that the user may view, by id."""
     endpoint, limits = uow.registry.of_model(Device), visible(uow, Device)
     if limits and keys:
-        statement = sa.select(endpoint.table.c.id).where(
-            in_parameter(uow.registry.dialect, endpoint.table.c.id), *limits
-        )
+        statement = sa.select(endpoint.table.c.id).where(in_parameter(endpoint.table.c.id), *limits)
         keys = list(uow.execute(statement, {"keys": list(keys)}).scalars())
     return dict(plan_of(endpoint, "nested").fetch(uow, list(keys)))
 

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied, Invalid
 from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import custom_plan
@@ -268,7 +268,7 @@ def _visible_objects(uow: UnitOfWork, model: Any, keys: Sequence[Any], names: Se
     """These members of the objects that the user may view, by id: two statements."""
     endpoint = uow.registry.of_model(model)
     table = endpoint.table
-    statement = sa.select(table.c.id).where(in_parameter(uow.registry.dialect, table.c.id), *visible(uow, model))
+    statement = sa.select(table.c.id).where(in_parameter(table.c.id), *visible(uow, model))
     seen = list(uow.execute(statement, {"keys": list(set(keys))}).scalars())
 
     def build(plan: ReadPlan, place: JoinedTable) -> Any:
@@ -293,7 +293,7 @@ def obstacles(uow: UnitOfWork, plan: RackPlan, others: Collection[Mounted]) -> d
     statement = (
         sa.select(device.c.id, kind.c.u_height, kind.c.is_full_depth)
         .join_from(device, kind, kind.c.id == device.c.device_type_id)
-        .where(in_parameter(uow.registry.dialect, device.c.id))
+        .where(in_parameter(device.c.id))
     )
     found = {}
     for key, height, deep in uow.execute(statement, {"keys": list(refused)}):
@@ -344,7 +344,6 @@ def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any], *, fl
     rack, at most :data:`MAX_LISTED` and one more. One statement.
     """
     device, kind = Device.__table__, DeviceType.__table__
-    dialect = uow.registry.dialect
     statement = (
         sa.select(device.c.id, device.c.name, device.c.rack_id, kind.c.model, kind.c.u_height, kind.c.is_full_depth)
         .join_from(device, kind, kind.c.id == device.c.device_type_id)
@@ -353,8 +352,8 @@ def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any], *, fl
             (kind.c.u_height > 0) | (device.c.rack_id.is_not(None) if flat else sa.false()),
             kind.c.subdevice_role != CHILD,
             sa.or_(
-                in_parameter(dialect, device.c.rack_id),
-                sa.and_(device.c.rack_id.is_(None), in_parameter(dialect, device.c.site_id, "sites")),
+                in_parameter(device.c.rack_id),
+                sa.and_(device.c.rack_id.is_(None), in_parameter(device.c.site_id, "sites")),
             ),
             *visible(uow, Device),
         )

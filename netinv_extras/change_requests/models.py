@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth.models import User
 from netinv_core.changelog.models import ACTIONS, CREATE, DELETE, UPDATE
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.models.associations import content_type_table, many_to_many, unique_set
 from netinv_core.models.base import ChangeLogged, Model, now, table_of
@@ -219,7 +219,7 @@ def set_author(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 def delete_proposals(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
     """Deletes the rows of change requests that are no resources."""
     for table in (proposal_table, event_table, required_table):
-        clause = in_parameter(uow.registry.dialect, table.c.change_request_id)
+        clause = in_parameter(table.c.change_request_id)
         uow.execute(sa.delete(table).where(clause), {"keys": [row["id"] for row in rows]})
 
 

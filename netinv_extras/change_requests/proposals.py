@@ -15,7 +15,8 @@ from netinv_core.auth.audit import KINDS
 from netinv_core.changelog.change_set import Change, ChangeSet
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.changelog.packing import pack, unpack
-from netinv_core.db.engine import as_stored, in_parameter
+from netinv_core.db.engine import as_stored
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Conflict, Invalid
 from netinv_core.fields import Image
 from netinv_core.models.columns import column_info
@@ -229,7 +230,7 @@ def replace(
 def _exchange(uow: UnitOfWork, gone: Sequence[uuid.UUID], rows: Sequence[Mapping[str, Any]]) -> None:
     """Deletes rows of proposals and inserts others; two statements."""
     if gone:
-        clause = in_parameter(uow.registry.dialect, proposal_table.c.id)
+        clause = in_parameter(proposal_table.c.id)
         uow.execute(sa.delete(proposal_table).where(clause), {"keys": list(gone)})
     if rows:
         uow.execute(sa.insert(proposal_table), list(rows))

@@ -18,7 +18,8 @@ from sqlalchemy.sql import visitors
 
 from netinv_core.caches import BoundedCache, lru_cache
 from netinv_core.changelog.models import CREATE, ChangeNumbering, ObjectChange
-from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.db.engine import lock_rows
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
 
@@ -161,7 +162,7 @@ def _lock(uow: UnitOfWork, proposed: Iterable[Proposal]) -> None:
             keys.setdefault(proposal.endpoint, []).append(proposal.key)
     for endpoint, group in keys.items():
         column = endpoint.table.c.id
-        statement = sa.select(column).where(in_parameter(uow.registry.dialect, column)).order_by(column)
+        statement = sa.select(column).where(in_parameter(column)).order_by(column)
         uow.execute(lock_rows(statement), {"keys": sorted(group)}).all()
 
 

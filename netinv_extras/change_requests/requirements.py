@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.auth.models import Group, user_groups
 from netinv_core.changelog.guards import ChangeGuard, Marks, as_author
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
 from netinv_core.sql import relations
@@ -192,7 +192,7 @@ def _matching(
         return dict.fromkeys(keys, always)
     columns = [sa.case((_condition(endpoint, rule), 1), else_=0) for rule in constrained]
     statement = sa.select(endpoint.table.c.id, *(column.label(f"rule_{n}") for n, column in enumerate(columns)))
-    clause = in_parameter(endpoint.registry.dialect, endpoint.table.c.id)
+    clause = in_parameter(endpoint.table.c.id)
     rows = uow.execute(statement.where(clause), {"keys": list(keys)}).tuples()
     return {key: always | {rule for rule, flag in zip(constrained, flags, strict=True) if flag} for key, *flags in rows}
 
@@ -301,7 +301,7 @@ def _bypassable(uow: UnitOfWork, keys: Collection[uuid.UUID]) -> set[uuid.UUID]:
         return set()
     if not limits or not keys:
         return set(keys)
-    clause = in_parameter(uow.registry.dialect, rule_table.c.id)
+    clause = in_parameter(rule_table.c.id)
     return set(uow.execute(sa.select(rule_table.c.id).where(clause, *limits), {"keys": list(keys)}).scalars())
 
 
@@ -353,7 +353,7 @@ def progress(
         names |= dict([further])
     groups: dict[uuid.UUID, set[int]] = {}
     if names and any(rule.limited for rule in rules):
-        clause = in_parameter(uow.registry.dialect, user_groups.c.owner_id)
+        clause = in_parameter(user_groups.c.owner_id)
         found = uow.execute(
             sa.select(user_groups.c.owner_id, user_groups.c.target_id).where(clause), {"keys": [*names]}
         )

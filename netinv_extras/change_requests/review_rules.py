@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource, content_type_list, to_many
@@ -109,7 +109,7 @@ def _models_of(uow: UnitOfWork, drafts: Sequence[Draft]) -> dict[Any, list[Endpo
     labels: dict[Any, list[str]] = {draft.id: list(draft.many.get("content_types", ())) for draft in drafts}
     stored = [draft.id for draft in drafts if "content_types" not in draft.many]
     if stored:
-        clause = in_parameter(uow.registry.dialect, rule_types.c.owner_id)
+        clause = in_parameter(rule_types.c.owner_id)
         for key, label in uow.execute(sa.select(rule_types).where(clause), {"keys": stored}).tuples():
             labels[key].append(label)
     find = uow.registry.get
@@ -126,5 +126,5 @@ def match_change_requests(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 def forget_requirements(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
     """Deletes what change requests need by the rules, and has the worker match those in review again."""
     notify_worker(uow, MATCH_RULES)
-    clause = in_parameter(uow.registry.dialect, required_table.c.rule_id)
+    clause = in_parameter(required_table.c.rule_id)
     uow.execute(sa.delete(required_table).where(clause), {"keys": [row["id"] for row in rows]})

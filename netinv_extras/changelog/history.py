@@ -11,7 +11,7 @@ from pyramid.request import Request
 
 from netinv_core.changelog.models import ACTIONS, ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import NotFound
 from netinv_core.http import pagination, query_parameters, views
 from netinv_core.http.actions import documented
@@ -72,9 +72,7 @@ def list_history(request: Request) -> dict[str, Any]:
 
 def _entries(uow: UnitOfWork, endpoint: Endpoint, ids: list[uuid.UUID]) -> list[dict[str, Any]]:
     """The entries of these change records, in order; one statement."""
-    statement = sa.select(*record_columns((*_COLUMNS, "before", "after"))).where(
-        in_parameter(uow.registry.dialect, _change.c.id)
-    )
+    statement = sa.select(*record_columns((*_COLUMNS, "before", "after"))).where(in_parameter(_change.c.id))
     rows = {row.id: row for row in uow.execute(statement, {"keys": ids})} if ids else {}
     return [_entry(uow, endpoint, rows[key]) for key in ids if key in rows]
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth.configuration_version import configuration_changed
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.findings import OK, WARNING, Finding
 from netinv_core.models.base import table_of
 from netinv_extras.config_contexts.models import ConfigContext, config_contexts, scoped
@@ -58,19 +58,19 @@ def _without_objects(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, set[st
     """The scopes that limit contexts and have no object, by the context's id. One statement, none without contexts."""
     if not keys:
         return {}
-    return _lost(uow.execute(_limits(uow.registry.dialect), {"keys": list(keys)}))
+    chosen = _limits().where(in_parameter(table_of(ConfigContext).c.id))
+    return _lost(uow.execute(chosen, {"keys": list(keys)}))
 
 
-def _limits(dialect: str | None = None) -> Any:
-    """SELECT of ids, names and limits of contexts (``:keys``, or all), each with a scope that has objects."""
+def _limits() -> Any:
+    """SELECT of ids, names and limits of contexts, each with a scope that has objects."""
     table = table_of(ConfigContext)
-    statement = (
+    return (
         sa.select(table.c.id, table.c[COLUMN], scoped.c.scope)
         .select_from(table.outerjoin(scoped, scoped.c.owner_id == table.c.id))
         .where(table.c[COLUMN].is_not(None))
         .distinct()
     )
-    return statement if dialect is None else statement.where(in_parameter(dialect, table.c.id))
 
 
 def _lost(rows: Any) -> dict[Any, set[str]]:

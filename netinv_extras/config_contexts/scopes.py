@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.packages import errors_of
 from netinv_core.read import filters
 from netinv_core.resource import FieldFactory
@@ -97,7 +97,7 @@ class ScopeList(fields.ToMany):
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         changed = [draft for draft in drafts if self.name in draft.many]
         if updated_ids := [draft.id for draft in changed if not draft.new]:
-            clause = in_parameter(uow.registry.dialect, scoped.c.owner_id)
+            clause = in_parameter(scoped.c.owner_id)
             uow.execute(sa.delete(scoped).where(scoped.c.scope == self.scope.name, clause), {"keys": updated_ids})
         rows = [
             {"owner_id": draft.id, "scope": self.scope.name, "target_id": key}

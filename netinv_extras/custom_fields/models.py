@@ -14,7 +14,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import patterns
 from netinv_core.caches import lru_cache
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import content_type_table, unique_set
 from netinv_core.models.base import ChangeLogged, Organizational, table_of
 from netinv_core.models.columns import (
@@ -291,7 +291,7 @@ def _choices(uow: UnitOfWork, fields: list[Any]) -> dict[Any, list[str]]:
     """Returns the choices of fields by field id, in the order of their weights."""
     table = table_of(CustomFieldChoice)
     choices: dict[Any, list[str]] = {}
-    of_fields = in_parameter(uow.registry.dialect, table.c.field_id)
+    of_fields = in_parameter(table.c.field_id)
     statement = sa.select(table.c.field_id, table.c.value).where(of_fields).order_by(table.c.weight, table.c.value)
     for field, value in uow.execute(statement, {"keys": fields}) if fields else ():
         choices.setdefault(field, []).append(value)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 
 from netinv_core.db import json_sql
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.read import listing
 from netinv_core.sql.lookups import LOOKUPS, any_of
@@ -35,7 +35,7 @@ def _labels(uow: UnitOfWork, fields: Iterable[Any]) -> dict[Any, set[str]]:
     """Returns the labels of the content types of fields, by field id."""
     labels: dict[Any, set[str]] = {}
     owner_id = custom_field_types.c.owner_id
-    statement = sa.select(owner_id, custom_field_types.c.label).where(in_parameter(uow.registry.dialect, owner_id))
+    statement = sa.select(owner_id, custom_field_types.c.label).where(in_parameter(owner_id))
     keys = list(set(fields))
     for owner, label in uow.execute(statement, {"keys": keys}) if keys else ():
         labels.setdefault(owner, set()).add(label)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
 from netinv_core.auth.configuration_version import lock_configuration
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, Organizational, table_of
 from netinv_core.models.columns import (
@@ -198,7 +198,7 @@ def parents_have_no_filter(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         return
     lock_configuration(uow)
     table = table_of(DynamicGroupMembership)
-    parents = sa.select(table.c.parent_group_id).where(in_parameter(uow.registry.dialect, table.c.parent_group_id))
+    parents = sa.select(table.c.parent_group_id).where(in_parameter(table.c.parent_group_id))
     parent_ids = set(uow.execute(parents.distinct(), {"keys": [draft.id for draft in filtering]}).scalars())
     for draft in filtering:
         if draft.id in parent_ids:
@@ -231,9 +231,7 @@ def child_groups_are_protected(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) 
     """
     group, membership = table_of(DynamicGroup), table_of(DynamicGroupMembership)
     deleted_ids = {row["id"] for row in rows}
-    parent_ids = sa.select(membership.c.parent_group_id).where(
-        in_parameter(uow.registry.dialect, membership.c.group_id)
-    )
+    parent_ids = sa.select(membership.c.parent_group_id).where(in_parameter(membership.c.group_id))
     visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(DynamicGroup), group)).label("visible")
     statement = sa.select(group.c.id, group.c.name, visible).where(group.c.id.in_(parent_ids)).order_by(group.c.name)
     parents = [row for row in uow.execute(statement, {"keys": list(deleted_ids)}) if row.id not in deleted_ids]

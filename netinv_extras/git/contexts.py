@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.write import save
 from netinv_core.write.differing import differing
@@ -181,8 +181,8 @@ class _LocalContextSync:
 
     def _locked_rows(self, names: Iterable[str], keys: Iterable[Any]) -> dict[Any, dict[str, Any]]:
         """Selects and locks the rows of objects by name or id."""
-        dialect, table = self.uow.registry.dialect, self.table
-        matches = sa.or_(in_parameter(dialect, table.c.name, "names"), in_parameter(dialect, table.c.id))
+        table = self.table
+        matches = sa.or_(in_parameter(table.c.name, "names"), in_parameter(table.c.id))
         statement = sa.select(table).where(matches).with_for_update()
         rows = self.uow.execute(statement, {"names": list(names), "keys": list(keys)}).mappings()
         return {row["id"]: dict(row) for row in rows}
@@ -236,7 +236,7 @@ class _LocalContextSync:
         existing = [key for key in keys if key in rows]
         bodies = [{"id": str(key), LOCAL: None, SCHEMA: None} for key in existing]
         save.update(self.uow, self.endpoint, bodies, partial=True)
-        is_removed = in_parameter(self.uow.registry.dialect, local_contexts.c.object_id)
+        is_removed = in_parameter(local_contexts.c.object_id)
         of_model = local_contexts.c.object_type == self.endpoint.label
         self.uow.execute(sa.delete(local_contexts).where(of_model, is_removed), {"keys": keys})
         for key in existing:

@@ -19,7 +19,7 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.auth.configuration_version import lock_configuration
 from netinv_core.auth.models import User
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import Base, Primary, table_of
 from netinv_core.models.columns import (
     SET_NULL,
@@ -265,7 +265,7 @@ def secrets_group_must_be_permitted(uow: UnitOfWork, drafts: Sequence[Draft]) ->
     limits: list[Any] = [sa.false()]
     if (groups.label, "change") in uow.identity.permissions:
         limits = permissions.limits(uow, groups, "change", groups.table)
-    statement = sa.select(groups.table.c.id).where(in_parameter(uow.registry.dialect, groups.table.c.id), *limits)
+    statement = sa.select(groups.table.c.id).where(in_parameter(groups.table.c.id), *limits)
     keys = list({draft["secrets_group_id"] for draft in with_group})
     permitted = set(uow.execute(statement, {"keys": keys}).scalars())
     for draft in with_group:
@@ -321,7 +321,7 @@ def _request(uow: UnitOfWork) -> dict[str, Any]:
 def enqueue_sync(uow: UnitOfWork, keys: Sequence[Any]) -> None:
     """Requests a sync of repositories by id, and notifies the worker."""
     if keys:
-        is_synced = in_parameter(uow.registry.dialect, _sync.c.repository_id)
+        is_synced = in_parameter(_sync.c.repository_id)
         uow.execute(sa.update(_sync).where(is_synced).values(_request(uow)), {"keys": list(keys)})
         task_queue.notify_worker(uow, SYNC)
 
@@ -330,7 +330,7 @@ def enqueue_sync(uow: UnitOfWork, keys: Sequence[Any]) -> None:
 def clear_owned_local_contexts(uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> None:
     """Sets local context data to null that came from a deleted repository."""
     columns = local_contexts.c
-    of_repositories = in_parameter(uow.registry.dialect, columns.repository_id)
+    of_repositories = in_parameter(columns.repository_id)
     statement = sa.select(columns.object_type, columns.object_id).where(of_repositories)
     keys_by_label: dict[str, list[Any]] = {}
     for label, key in uow.execute(statement, {"keys": [row["id"] for row in rows]}):

@@ -28,7 +28,8 @@ from graphql import (
     get_directive_values,
 )
 
-from netinv_core.db.engine import in_parameter, inlined_int
+from netinv_core.db.engine import inlined_int
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied, Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
@@ -287,7 +288,7 @@ class Executor:
         source = source if pairs is None else pairs.join(source, pairs.c.target_id == table.c.id)
         position = sa.func.row_number().over(partition_by=owner, order_by=order).label("place")
         numbered = sa.select(owner.label("owner_id"), table.c.id.label("target_id"), position).select_from(source)
-        ranked = numbered.where(in_parameter(self.uow.registry.dialect, owner), *conditions).subquery()
+        ranked = numbered.where(in_parameter(owner), *conditions).subquery()
         statement = sa.select(ranked.c.owner_id, ranked.c.target_id).where(ranked.c.place > window.offset)
         statement = statement.order_by(ranked.c.place)
         if window.limit is not None:

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases
 from netinv_extras.jobs.job_log import FAILURE, GROUPING
@@ -44,7 +44,7 @@ class Claims(Leases):
                     sa.select(_result.c.id).where(dead).order_by(_result.c.id).with_for_update(skip_locked=True)
                 ).scalars()
             )
-            _end(connection, self._dialect, keys, ABANDONED)
+            _end(connection, keys, ABANDONED)
         return len(keys)
 
     def claim_pending(self, room: int, lease: datetime.timedelta) -> list[tuple[uuid.UUID, uuid.UUID]]:
@@ -83,16 +83,16 @@ class Claims(Leases):
         """Ends a run whose process is gone, if it has not ended."""
         unfinished = sa.select(_result.c.id).where(self.held(key, claim))
         with self.transaction() as connection:
-            _end(connection, self._dialect, list(connection.execute(unfinished.with_for_update()).scalars()), reason)
+            _end(connection, list(connection.execute(unfinished.with_for_update()).scalars()), reason)
 
 
-def _end(connection: Connection, dialect: str, keys: list[uuid.UUID], reason: str) -> None:
+def _end(connection: Connection, keys: list[uuid.UUID], reason: str) -> None:
     """Marks runs as errored, with the reason in their log."""
     if not keys:
         return
     for key in keys:
         log.warning("the run %s was broken off: %s", key, reason)
     values = {"status": ERRORED, "completed": now(), "arguments": "", "unfinished": True, **RELEASED}
-    connection.execute(sa.update(_result).where(in_parameter(dialect, _result.c.id)).values(values), {"keys": keys})
+    connection.execute(sa.update(_result).where(in_parameter(_result.c.id)).values(values), {"keys": keys})
     entry = {"log_level": FAILURE, "grouping": GROUPING, "message": reason, "position": 2**31 - 1, "created": now()}
     connection.execute(sa.insert(_entry), [{"id": uuid.uuid4(), "job_result_id": key, **entry} for key in keys])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, table_of
 from netinv_core.models.columns import column
@@ -52,7 +52,7 @@ def update(uow: UnitOfWork, owner: str, outcome: PlanOutcome) -> None:
     """Adds the objects of an applied document to those of its owner, and removes deleted ones; three statements."""
     gone = [key for keys in outcome.deleted.values() for key in keys]
     if gone:
-        uow.execute(sa.delete(_owned).where(in_parameter(uow.registry.dialect, _owned.c.object_id)), {"keys": gone})
+        uow.execute(sa.delete(_owned).where(in_parameter(_owned.c.object_id)), {"keys": gone})
     if not owner:
         return
     known = set(

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, table_of
 from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
@@ -149,7 +149,7 @@ def type_and_ends_are_fixed_by_associations(uow: UnitOfWork, drafts: Sequence[Dr
     if not changed:
         return
     key = table_of(RelationshipAssociation).c.relationship_id
-    in_use = sa.select(key).where(in_parameter(uow.registry.dialect, key)).distinct()
+    in_use = sa.select(key).where(in_parameter(key)).distinct()
     for relationship_id in uow.execute(in_use, {"keys": list(changed)}).scalars():
         draft = changed[relationship_id]
         for name in fixed:
@@ -209,10 +209,10 @@ class _AssociationIndex:
 
 def _load_index(uow: UnitOfWork, drafts: Sequence[Draft], exclude: Collection[Any]) -> _AssociationIndex:
     """Loads the associations of the drafts' objects, without those whose ids are in ``exclude``. One statement."""
-    table, dialect = table_of(RelationshipAssociation), uow.registry.dialect
+    table = table_of(RelationshipAssociation)
     object_ids = list({draft[f"{end}_id"] for draft in drafts for end in (SOURCE, DESTINATION)})
     columns = table.c.id, table.c.relationship_id, table.c.source_id, table.c.destination_id
-    at_either_end = sa.or_(in_parameter(dialect, table.c.source_id), in_parameter(dialect, table.c.destination_id))
+    at_either_end = sa.or_(in_parameter(table.c.source_id), in_parameter(table.c.destination_id))
     index = _AssociationIndex()
     for row in uow.execute(sa.select(*columns).where(at_either_end), {"keys": object_ids}):
         if row.id not in exclude:

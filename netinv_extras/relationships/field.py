@@ -10,8 +10,7 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.caches import lru_cache
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid, error_text
 from netinv_core.fields import list_differences
 from netinv_core.models.base import table_of
@@ -41,13 +40,11 @@ READ_ONLY_MEMBERS = frozenset({"id", "url", "name", "type"})
 _ASSOCIATIONS = "extras.relationshipassociation"
 
 
-@lru_cache("SQL statements", 8)
-def _associations_statement(dialect: str) -> Any:
-    """SELECT of the associations that have one of the objects ``:keys`` at either end."""
-    table = table_of(RelationshipAssociation)
-    condition = sa.or_(in_parameter(dialect, table.c.source_id), in_parameter(dialect, table.c.destination_id))
-    return sa.select(table.c.id, table.c.relationship_id, table.c.source_id, table.c.destination_id).where(condition)
-
+_table = table_of(RelationshipAssociation)
+# The associations that have one of the objects ``:keys`` at either end.
+_associations = sa.select(_table.c.id, _table.c.relationship_id, _table.c.source_id, _table.c.destination_id).where(
+    sa.or_(in_parameter(_table.c.source_id), in_parameter(_table.c.destination_id))
+)
 
 # Ids of associations by (id of an object, side) and id of the associated object.
 AssociationIds = dict[tuple[Any, RelationshipSide], dict[Any, Any]]
@@ -59,7 +56,7 @@ def association_ids(uow: UnitOfWork, sides: Iterable[RelationshipSide], keys: Co
     for side in sides:
         sides_by_relationship.setdefault(side.relationship_id, []).append(side)
     object_ids, associations = set(keys), AssociationIds()
-    rows = uow.execute(_associations_statement(uow.registry.dialect), {"keys": list(object_ids)})
+    rows = uow.execute(_associations, {"keys": list(object_ids)})
     for key, relationship_id, source, destination in rows:
         for side in sides_by_relationship.get(relationship_id, ()):
             if source in object_ids and (side.end == SOURCE or side.name == PEER):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import (
@@ -187,6 +187,6 @@ def matching(uow: UnitOfWork, label: str, parameters: Mapping[str, Any], keys: C
     except Invalid:
         return set()
     key = endpoint.table.c.id
-    statement = sa.select(key).where(in_parameter(uow.registry.dialect, key))
+    statement = sa.select(key).where(in_parameter(key))
     statement = statement if condition is None else statement.where(condition)
     return set(uow.execute(statement, {"keys": list(keys)}).scalars())

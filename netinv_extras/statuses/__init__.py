@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.orm import Mapped, MappedColumn
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.models.associations import content_type_table
@@ -147,7 +147,7 @@ def _used_by(registry: Registry, label: str) -> Any:
     if endpoint is None or "status_id" not in endpoint.table.c:
         return None
     used = endpoint.table.c.status_id
-    return sa.select(used).where(in_parameter(registry.dialect, used)).distinct()
+    return sa.select(used).where(in_parameter(used)).distinct()
 
 
 statuses.rule(used_types_stay(_used_by))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Base, Organizational, Primary
 from netinv_core.models.columns import Description, Name, color, column
@@ -112,7 +112,7 @@ tags = Resource(
 
 def _used_by(registry: Registry, label: str) -> Any:
     """SELECT of the tags that objects of a content type have."""
-    has_tag = in_parameter(registry.dialect, tagged.c.tag_id)
+    has_tag = in_parameter(tagged.c.tag_id)
     return sa.select(tagged.c.tag_id).where(tagged.c.object_type == label, has_tag).distinct()
 
 
@@ -163,7 +163,7 @@ class Tags(fields.ToMany):
             return
         label = self.endpoint.label
         if not all(draft.new for draft in drafts):
-            clause = in_parameter(uow.registry.dialect, tagged.c.object_id)
+            clause = in_parameter(tagged.c.object_id)
             uow.execute(sa.delete(tagged).where(tagged.c.object_type == label, clause), {"keys": list(tags_by_owner)})
         rows = [
             {"tag_id": tag, "object_type": label, "object_id": owner}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.filters import filter_finder
@@ -97,7 +97,7 @@ def selected_by(uow: UnitOfWork, endpoint: Endpoint, request: str, keys: Sequenc
     table = endpoint.table
     try:
         conditions = parse_parameters(uow, endpoint, table, [(name, values)], strict=True)
-        statement = sa.select(table.c.id).where(in_parameter(uow.registry.dialect, table.c.id), *conditions)
+        statement = sa.select(table.c.id).where(in_parameter(table.c.id), *conditions)
         with listing.filter_errors_as_400():
             return set(uow.execute(statement, {"keys": list(keys)}).scalars()) if keys else set()
     except Invalid as error:

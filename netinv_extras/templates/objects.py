@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.read import listing
 from netinv_core.sql.plans import plan_of
@@ -143,7 +143,7 @@ class ObjectBatch:
             return set()
         if not limits:
             return None
-        permitted = sa.select(table.c.id).where(in_parameter(self.context.registry.dialect, table.c.id), *limits)
+        permitted = sa.select(table.c.id).where(in_parameter(table.c.id), *limits)
         return set(self.context.execute(permitted, {"keys": self._keys}).scalars())
 
     def _load(self, name: str) -> Loaded:
@@ -299,7 +299,7 @@ class ObjectBatch:
             assert step.pairs is not None
             pairs = step.pairs()
             owner, source = pairs.c.owner_id, pairs.join(source, pairs.c.target_id == table.c.id)
-        of_batch = in_parameter(self.context.registry.dialect, owner)
+        of_batch = in_parameter(owner)
         statement = sa.select(owner, table.c.id).select_from(source).where(of_batch, *limits).order_by(*order)
         for key, other in self.context.execute(statement, {"keys": self._keys}) if self._keys else ():
             keys.setdefault(key, []).append(other)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.sql import visitors
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.read import filters
 from netinv_core.sql import lookups, relations
@@ -92,7 +92,7 @@ def _has_none(endpoint: Endpoint, item: Filter, lookup: str) -> Any:
 def select_flags(endpoint: Endpoint, conditions: Sequence[Any]) -> Any:
     """SELECT of the ids of objects of the parameter ``keys``, each with a flag for each of the conditions."""
     flags = [sa.case((item, 1), else_=0).label(f"flag_{number}") for number, item in enumerate(conditions)]
-    is_meant = in_parameter(endpoint.registry.dialect, endpoint.table.c.id)
+    is_meant = in_parameter(endpoint.table.c.id)
     return sa.select(endpoint.table.c.id, *flags).where(is_meant)
 
 

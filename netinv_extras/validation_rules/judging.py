@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.base import table_of
 from netinv_core.read import filter_words
@@ -232,7 +232,7 @@ def _select_doubles(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
     if not rules:
         return None
     table, dialect = endpoint.table, endpoint.registry.dialect
-    batch = sa.select(table.c.id).where(in_parameter(dialect, table.c.id)).cte("batch")
+    batch = sa.select(table.c.id).where(in_parameter(table.c.id)).cte("batch")
     parts = []
     for number, rule in enumerate(rules):
         other = table.alias()

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver.combined import Combined, Run, without_disk
 from netinv_core.driver.results import Row
 from netinv_core.models.base import table_of
@@ -145,15 +145,13 @@ _claim_first, _claim_any = _claiming(WINDOW), _claiming(EVERY)
 # -- elsewhere
 
 
-def lock_held(
-    run: Run, dialect: str, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False
-) -> list[int]:
+def lock_held(run: Run, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False) -> list[int]:
     """Locks deliveries; returns the ids of those that are queued and ``fit``.
 
     The WHERE clause has the keys alone. With further conditions a planner might not use the primary key.
     """
     columns = [_delivery.c[name] for name in ("id", "state", "claimed_by", "claimed_until", "lost_claims")]
-    selected = sa.select(*columns).where(in_parameter(dialect, _delivery.c.id)).order_by(_delivery.c.id)
+    selected = sa.select(*columns).where(in_parameter(_delivery.c.id)).order_by(_delivery.c.id)
     rows = run(selected.with_for_update(skip_locked=skip_locked), {"keys": keys})
     return [row.id for row in rows if row.state == QUEUED and fit(row)]
 
@@ -192,8 +190,8 @@ class Claiming(Combined):
     workers have committed.
     """
 
-    def __init__(self, dialect: str, others: set[int], *, waits: bool) -> None:
-        self._dialect, self._others, self._waits = dialect, others, waits
+    def __init__(self, others: set[int], *, waits: bool) -> None:
+        self._others, self._waits = others, waits
 
     def at_once(self, run: Run, values: Any) -> Sequence[Row] | None:
         # Where the window holds only followers of deliveries that cannot be claimed now, all are searched.
@@ -209,11 +207,11 @@ class Claiming(Combined):
         if not candidates:
             return None if passed else []
         claimable = _claimable(at, values["suspects"])
-        keys = lock_held(run, self._dialect, candidates, claimable, skip_locked=not self._waits)
+        keys = lock_held(run, candidates, claimable, skip_locked=not self._waits)
         if not keys:
             self._others.update(candidates)
             return None
-        is_claimed = in_parameter(self._dialect, _delivery.c.id)
+        is_claimed = in_parameter(_delivery.c.id)
         # lost_claims first: in MariaDB an expression sees the values assigned before it in the statement.
         lost = _delivery.c.lost_claims + sa.case((_delivery.c.claimed_by.is_not(None), 1), else_=0)
         written = (

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from netinv_core.changelog import sequence
 from netinv_core.command_output import json_option, print_json, table_width
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver.sessions import rollback
 from netinv_core.environment import Environment
 from netinv_core.models.base import now, table_of
@@ -166,7 +166,7 @@ def failed(environment: Environment, webhook: str | None, since: datetime.dateti
 
 def _reasons(uow: UnitOfWork, keys: Sequence[int]) -> dict[int, str]:
     """Returns the error text of the last attempt of each delivery, by its id."""
-    of_deliveries = in_parameter(uow.registry.dialect, _attempt.c.delivery_id)
+    of_deliveries = in_parameter(_attempt.c.delivery_id)
     last = sa.select(sa.func.max(_attempt.c.id)).where(of_deliveries).group_by(_attempt.c.delivery_id)
     columns = _attempt.c.delivery_id, _attempt.c.status, _attempt.c.error, _attempt.c.answer
     rows = uow.execute(sa.select(*columns).where(_attempt.c.id.in_(last)), {"keys": keys})

@@ -17,7 +17,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ACTIONS
-from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.db.engine import lock_rows
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Conflict, NotFound
 from netinv_core.http import views
 from netinv_core.http.actions import documented
@@ -119,7 +120,7 @@ _HISTORY = {
 
 def _history(uow: UnitOfWork, keys: list[Any]) -> dict[Any, list[dict[str, Any]]]:
     """Returns the attempts of each delivery in order: one statement for a page."""
-    clause = in_parameter(uow.registry.dialect, _attempt.c.delivery_id)
+    clause = in_parameter(_attempt.c.delivery_id)
     statement = sa.select(_attempt.c.delivery_id, *_ATTEMPT_COLUMNS.values()).where(clause).order_by(_attempt.c.id)
     attempts: dict[Any, list[dict[str, Any]]] = {}
     for delivery, *values in uow.execute(statement, {"keys": keys}):
@@ -202,7 +203,7 @@ def retry_selected(
         return requeue(uow, conditions)
     selected = sa.select(_table.c.id).where(_table.c.state == FAILED, *conditions).order_by(_table.c.id)
     keys = list(uow.execute(lock_rows(selected)).scalars())
-    count = requeue(uow, [in_parameter(uow.registry.dialect, _table.c.id)], {"keys": keys})
+    count = requeue(uow, [in_parameter(_table.c.id)], {"keys": keys})
     permissions.verify(uow, endpoint, "change", keys)
     return count
 

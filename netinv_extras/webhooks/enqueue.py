@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
@@ -69,7 +69,7 @@ def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
         _change.c.changed_object_id,
         _change.c.id,
     )
-    statement = matches(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
+    statement = matches(*columns).where(in_parameter(_change.c.id))
     ordered = statement.order_by(_change.c.position, _webhook.c.name)
     found = uow.execute(ordered, {"keys": [change.record for change in changes]}).all()
     rows = [row for *row, record in found if judge.is_told(uow, row[0], record)]
@@ -167,7 +167,7 @@ class _JudgedInsert:
         conditions = []
         for number in range(self.count):
             webhook = sa.bindparam(f"webhook_{number}", type_=_webhook.c.id.type)
-            is_told = in_parameter(dialect, recorded.c.id, f"told_{number}")
+            is_told = in_parameter(recorded.c.id, f"told_{number}")
             conditions.append(sa.or_(_webhook.c.id != webhook, is_told))
         return _insert(dialect, recorded, *conditions)
 

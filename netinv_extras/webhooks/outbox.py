@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.db.engine import commit_without_disk, in_parameter, inlined_int
+from netinv_core.db.engine import commit_without_disk, inlined_int
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import driver_of
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases
@@ -143,7 +144,7 @@ class Outbox(Leases):
             yield connection
 
     def _in(self, column: Any) -> Any:
-        return in_parameter(self._dialect, column)
+        return in_parameter(column)
 
     def claim_ready(self, room: Callable[[Row], int], suspects: int = 1) -> list[ClaimedDelivery]:
         """Claims ready deliveries: of each webhook at most ``room(row of the webhook)``.
@@ -173,7 +174,7 @@ class Outbox(Leases):
                 "worker": self._worker,
                 "until": at + self._lease,
             }
-            claimed = self._driver.execute_alone(self._engine, Claiming(self._dialect, others, waits=waits), values)
+            claimed = self._driver.execute_alone(self._engine, Claiming(others, waits=waits), values)
             if claimed is not None:
                 return [_claimed(row, webhooks) for row in claimed]
         return []
@@ -184,7 +185,7 @@ class Outbox(Leases):
         Returns the outcomes that were not recorded, because the claim was lost or the delivery was deleted.
         """
         later = {outcome.claimed.delivery["id"]: again for outcome in outcomes if (again := outcome.again) is not None}
-        recording = Recording(self._dialect)
+        recording = Recording()
         values = {"outcomes": [_recorded(outcome, later) for outcome in outcomes], "worker": self._worker}
         if not later:
             held = self._driver.execute_alone(self._engine, recording, values)

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver.combined import Combined, Run, without_disk
 from netinv_core.models.base import table_of
 from netinv_core.tasks.leases import RELEASED
@@ -76,16 +76,13 @@ class Recording(Combined):
     Its result are the ids of the deliveries whose outcomes were recorded: those that the worker still has claimed.
     """
 
-    def __init__(self, dialect: str) -> None:
-        self._dialect = dialect
-
     def at_once(self, run: Run, values: Any) -> set[int]:
         keys = [outcome["delivery_id"] for outcome in values["outcomes"]]
         return set(run(_record, {**values, "keys": keys}).scalars())
 
     def in_steps(self, run: Run, values: Any) -> set[int]:
         keys = [outcome["delivery_id"] for outcome in values["outcomes"]]
-        held = set(lock_held(run, self._dialect, keys, lambda row: row.claimed_by == values["worker"]))
+        held = set(lock_held(run, keys, lambda row: row.claimed_by == values["worker"]))
         recorded = [outcome for outcome in values["outcomes"] if outcome["delivery_id"] in held]
         if recorded:
             names = [column.name for column in _ATTEMPT]
@@ -94,7 +91,7 @@ class Recording(Combined):
         for outcome in recorded:
             by_state.setdefault(outcome["state"], []).append(outcome)
         for state, outcomes in by_state.items():
-            ended = sa.update(_delivery).where(in_parameter(self._dialect, _delivery.c.id))
+            ended = sa.update(_delivery).where(in_parameter(_delivery.c.id))
             ended = ended.values(attempts=_delivery.c.attempts + 1, lost_claims=0, **RELEASED)
             if state != QUEUED:
                 ended = ended.values(state=state, finished=max(outcome["finished"] for outcome in outcomes))

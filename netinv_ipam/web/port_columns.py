@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.http.mount import url_of
 from netinv_core.models.base import table_of
 from netinv_core.sql.plan import Row
@@ -75,7 +75,7 @@ def addresses(plan: ReadPlan, place: JoinedTable) -> CellReader:
             sa.select(address.c.assigned_object_id, address.c.id, address.c.address, vrf.c.id, vrf.c.name)
             .select_from(address.outerjoin(vrf, vrf.c.id == address.c.vrf_id))
             .where(
-                in_parameter(uow.registry.dialect, address.c.assigned_object_id),
+                in_parameter(address.c.assigned_object_id),
                 address.c.assigned_object_type == label,
             )
             .order_by(address.c.ip_version, address.c.host, address.c.prefix_length)
@@ -160,7 +160,7 @@ def tagged(plan: ReadPlan, place: JoinedTable) -> CellReader:
         statement = (
             sa.select(pairs.c.owner_id, vlan.c.id, vlan.c.vid, vlan.c.name)
             .select_from(pairs.join(vlan, vlan.c.id == pairs.c.target_id))
-            .where(in_parameter(uow.registry.dialect, pairs.c.owner_id))
+            .where(in_parameter(pairs.c.owner_id))
             .order_by(vlan.c.vid, vlan.c.name)
         )
         limits = permissions.visible(uow, uow.registry[VLAN_LABEL], vlan)

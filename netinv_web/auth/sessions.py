@@ -26,7 +26,7 @@ from netinv_core.auth.account import Identity
 from netinv_core.auth.identity import IDENTITY_COLUMNS, account_row, identity_of
 from netinv_core.auth.models import User
 from netinv_core.auth.providers import providers_of
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import HOST_COOKIE, mount_of
@@ -273,7 +273,7 @@ def end_with_credentials(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         if not draft.new and (draft.changed("password") or (draft.changed("is_active") and not draft["is_active"]))
     ]
     if concerned:
-        clause = in_parameter(uow.registry.dialect, _sessions.c.user_id)
+        clause = in_parameter(_sessions.c.user_id)
         uow.execute(sa.delete(_sessions).where(clause), {"keys": [draft.id for draft in concerned]})
 
 

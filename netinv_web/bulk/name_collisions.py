@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_web.bulk.preview import names_of
 from netinv_web.paths import object_path
 
@@ -43,8 +43,7 @@ def holders_of(
     columns = [
         endpoint.table.c[name] for name in dict.fromkeys(["id", NAME, *(name for set_ in scopes for name in set_)])
     ]
-    dialect = uow.registry.dialect
-    found = in_parameter(dialect, endpoint.table.c.id), in_parameter(dialect, endpoint.table.c[NAME], "names")
+    found = in_parameter(endpoint.table.c.id), in_parameter(endpoint.table.c[NAME], "names")
     statement = sa.select(*columns).where(sa.or_(*found), *permissions.visible(uow, endpoint, endpoint.table))
     values = {"keys": list(new_names), "names": sorted({new_names[key] for key in refused})}
     rows = {row.id: row for row in uow.execute(statement, values)}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.fields import Reference
 from netinv_core.labels import plural_of, title_of
@@ -166,7 +166,7 @@ def host_ends(uow: UnitOfWork, ports: Sequence[End]) -> dict[End, End]:
         host = _host_of(uow.registry, endpoint)
         assert host is not None
         table, column = endpoint.table, endpoint.table.c[f"{_host_field(uow.registry, label)}_id"]
-        chosen = in_parameter(uow.registry.dialect, table.c.id)
+        chosen = in_parameter(table.c.id)
         statement = sa.select(table.c.id, column).where(chosen, *permissions.visible(uow, endpoint, table))
         found |= {
             End(label, key): End(host.label, owner)
@@ -203,7 +203,7 @@ def ports_of(uow: UnitOfWork, hosts: Iterable[PortHost]) -> dict[End, list[PortG
 def _rows(uow: UnitOfWork, endpoint: Endpoint, attribute: str, keys: Sequence[Any]) -> list[Any]:
     """The rows of a model's ports of hosts, in their natural order."""
     table = endpoint.table
-    of_hosts = in_parameter(uow.registry.dialect, table.c[attribute])
+    of_hosts = in_parameter(table.c[attribute])
     statement = sa.select(table).where(of_hosts, *permissions.visible(uow, endpoint, table))
     return sorted(uow.execute(statement, {"keys": list(keys)}).all(), key=_natural_order)
 

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ACTIONS, CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
 from netinv_core.read.names import recorded_name
@@ -119,7 +119,7 @@ def load(uow: UnitOfWork, keys: Sequence[Any], *, visible: bool | None = None) -
     """
     if not keys:
         return []
-    statement = sa.select(*record_columns(_COLUMNS)).where(in_parameter(uow.registry.dialect, _change.c.id))
+    statement = sa.select(*record_columns(_COLUMNS)).where(in_parameter(_change.c.id))
     rows = {row.id: row for row in uow.execute(statement, {"keys": list(keys)})}
     pairs = {(row.changed_object_type, row.changed_object_id) for row in rows.values()}
     existing = named_objects(uow, "nested", pairs) if visible is None else dict.fromkeys(pairs if visible else ())
@@ -167,7 +167,7 @@ def _deliveries(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Delivery
     statement = (
         sa.select(_delivery.c.change_id, _delivery.c.id, _delivery.c.state, _webhook.c.name)
         .join_from(_delivery, _webhook, _delivery.c.webhook_id == _webhook.c.id)
-        .where(in_parameter(uow.registry.dialect, _delivery.c.change_id), *limits)
+        .where(in_parameter(_delivery.c.change_id), *limits)
         .order_by(_delivery.c.id)
     )
     deliveries: dict[Any, list[Delivery]] = {}
@@ -190,7 +190,7 @@ def _counts(uow: UnitOfWork, requests: Iterable[uuid.UUID]) -> dict[Any, int]:
     endpoint: Endpoint = uow.registry[CHANGE]
     statement = (
         sa.select(_change.c.request_id, sa.func.count())
-        .where(in_parameter(uow.registry.dialect, _change.c.request_id), *permissions.visible(uow, endpoint, _change))
+        .where(in_parameter(_change.c.request_id), *permissions.visible(uow, endpoint, _change))
         .group_by(_change.c.request_id)
     )
     return dict(uow.execute(statement, {"keys": keys}).tuples().all())

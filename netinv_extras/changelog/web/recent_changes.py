@@ -15,7 +15,7 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.read.names import recorded_name
 from netinv_extras.changelog.web import undo
@@ -109,7 +109,7 @@ def _details(uow: UnitOfWork, ids: Sequence[Any]) -> dict[Any, tuple[str, str]]:
     if not ids:
         return {}
     columns = record_columns(("id", "changed_object_type", "object_repr", "before", "after"))
-    statement = sa.select(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
+    statement = sa.select(*columns).where(in_parameter(_change.c.id))
     texts = {}
     for key, label, name, before, after in uow.execute(statement, {"keys": list(ids)}):
         changed = differences(uow.registry, label, before, after)

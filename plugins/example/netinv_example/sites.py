@@ -21,7 +21,7 @@ def _starts(uow: UnitOfWork, sites: list[Any]) -> dict[Any, datetime.datetime]:
     table = MaintenanceWindow.__table__
     statement = (
         sa.select(table.c.site_id, sa.func.min(table.c.start))
-        .where(in_parameter(uow.registry.dialect, table.c.site_id), table.c.status != CANCELLED, table.c.end > uow.now)
+        .where(in_parameter(table.c.site_id), table.c.status != CANCELLED, table.c.end > uow.now)
         .group_by(table.c.site_id)
     )
     return dict(uow.execute(statement, {"keys": sites}).tuples().all())
@@ -48,9 +48,7 @@ def no_retirement_during_maintenance(uow: UnitOfWork, drafts: Sequence[Draft]) -
         return
     visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(MaintenanceWindow), windows))
     columns = windows.c.site_id, windows.c.name, visible
-    under_way = sa.select(*columns).where(
-        in_parameter(uow.registry.dialect, windows.c.site_id), active(windows, uow.now)
-    )
+    under_way = sa.select(*columns).where(in_parameter(windows.c.site_id), active(windows, uow.now))
     for site, name, named in uow.execute(under_way, {"keys": leaving}):
         moved[site].reject(
             "status", f"The site cannot be retired during its maintenance window {name if named else ''}".rstrip() + "."

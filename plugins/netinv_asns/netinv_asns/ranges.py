@@ -52,7 +52,7 @@ def _shares(uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, fields.Share]:
     limits = permissions.visible(uow, uow.registry.of_model(ASN), asn)
     number = sa.select(sa.func.count()).where(asn.c.asn.between(table.c.start, table.c.end), *limits)
     statement = sa.select(table.c.id, table.c.start, table.c.end, number.scalar_subquery().label("used"))
-    rows = uow.execute(statement.where(in_parameter(uow.registry.dialect, table.c.id)), {"keys": list(keys)})
+    rows = uow.execute(statement.where(in_parameter(table.c.id)), {"keys": list(keys)})
     return {row.id: fields.Share(row.used, row.end - row.start + 1, "AS numbers") for row in rows}
 
 

@@ -82,7 +82,7 @@ def _shares(uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, fields.Share]:
     number = sa.select(sa.func.count(sa.distinct(address.c.host))).where(assigned_in(table, address), *limits)
     used = sa.case((table.c.mark_utilized, table.c.size), else_=number.scalar_subquery())
     statement = sa.select(table.c.id, table.c.size, used.label("used"))
-    rows = uow.execute(statement.where(in_parameter(uow.registry.dialect, table.c.id)), {"keys": list(keys)})
+    rows = uow.execute(statement.where(in_parameter(table.c.id)), {"keys": list(keys)})
     return {row.id: fields.Share(row.used, row.size, "addresses") for row in rows}
 
 

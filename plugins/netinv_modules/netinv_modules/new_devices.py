@@ -28,7 +28,7 @@ def add_bays(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     statement = (
         sa.select(device.c.id.label("device"), *[template.c[name] for name in COPIED])
         .join(template, template.c.device_type_id == device.c.device_type_id)
-        .where(in_parameter(uow.registry.dialect, device.c.id))
+        .where(in_parameter(device.c.id))
         .order_by(device.c.id, template.c.name_key)
     )
     bodies = [{**row, "device": str(row["device"])} for row in uow.execute(statement, {"keys": keys}).mappings()]

@@ -16,7 +16,8 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core import caches
 from netinv_core.auth.models import Group, User
 from netinv_core.content_types import ContentTypeRow
-from netinv_core.db.engine import engine_from, in_parameter, inlined_int
+from netinv_core.db.engine import engine_from, inlined_int
+from netinv_core.db.expressions import in_parameter
 from netinv_core.driver import direct, driver_of, structures, undocumented
 from netinv_core.driver.read_connection import ReadConnection
 from netinv_core.models.base import table_of
@@ -70,7 +71,7 @@ def runs_without_cursor(engine: Engine) -> Iterator[list[bool]]:
 
 def select_by_name(engine: Engine) -> sa.Select[Any]:
     """A SELECT with a sign that drivers double, a parameter that it has twice, and one of its own."""
-    named = sa.or_(in_parameter(engine.dialect.name, groups.c.name), groups.c.name == sa.bindparam("other"))
+    named = sa.or_(in_parameter(groups.c.name), groups.c.name == sa.bindparam("other"))
     either = sa.or_(named, sa.and_(groups.c.name != sa.bindparam("other"), groups.c.name.like("%\t%")))
     return sa.select(groups.c.id, groups.c.name).where(either).order_by(groups.c.name)
 
@@ -113,7 +114,7 @@ def test_rows_are_the_same_however_often_a_select_ran(service: Service, unique: 
 def test_lists_of_ids_are_packed_as_the_driver_packs_them(service: Service) -> None:
     """Before and after the statement is prepared, one id or many."""
     users = table_of(User)
-    select = sa.select(users.c.id).where(in_parameter(service.engine.dialect.name, users.c.id))
+    select = sa.select(users.c.id).where(in_parameter(users.c.id))
     stored = {row[0] for row in service.rows(sa.select(users.c.id))}
     others = [uuid.UUID(int=number) for number in (0, 1, 2**127, 2**128 - 1)]
     with reading(service.engine) as connection, runs_without_cursor(service.engine) as noted:
