@@ -52,7 +52,7 @@ class MissingMigrations(Finding):
 def database(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
     """Checks all that needs the database; when it cannot be reached, that is the only finding."""
     name, file = engine.url.render_as_string(), engine.url.database
-    is_file = not driver_of(engine.dialect.name).is_server
+    is_file = not driver_of(engine).is_server
     if is_file and file and Path(file).parent.is_dir() and not Path(file).exists():  # a connection would create it
         yield Finding("database", PROBLEM, f"there is no file {file}", f"run `{start_check.command(ini)} migrate`")
         return

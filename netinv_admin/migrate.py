@@ -100,7 +100,7 @@ def upgrade(
 @contextmanager
 def _one_at_a_time(engine: Engine) -> Iterator[None]:
     """Context manager that waits until no other process migrates the database, where one could while another does."""
-    lock = driver_of(engine.dialect.name).migration_lock
+    lock = driver_of(engine).migration_lock
     if not lock:
         yield
         return
@@ -144,7 +144,7 @@ def apply(
     :param to: the last revisions to apply, by label of the branch; of a branch that it lacks, none
     :param failures: is given those of plugins; without it, the first one ends the migration
     """
-    journal = driver_of(engine.dialect.name).commits_table_changes
+    journal = driver_of(engine).commits_table_changes
     stopped: set[str] = set()  # labels of branches
     for app in revisions.ordered(registry):
         gathered = _gathered(registry, registry.packages[app.name], failures)
@@ -220,7 +220,7 @@ def _changing_tables(engine: Engine) -> Iterator[Connection]:
     transaction there, too: Alembic would commit each revision, and another process could go on with the next.
     """
     with engine.connect().execution_options(**{WRITING: True}) as connection:
-        cursor = connection.connection.cursor() if driver_of(engine.dialect.name).copies_tables else None
+        cursor = connection.connection.cursor() if driver_of(engine).copies_tables else None
         if cursor is not None:
             cursor.execute("PRAGMA foreign_keys=OFF")  # has no effect within a transaction
             connection.begin()
@@ -260,7 +260,7 @@ def remove(engine: Engine, registry: Registry, app: App) -> list[str]:
     users = [other.name for other in revisions.ordered(registry) if revisions.label(app) in revisions.referred(other)]
     if users:
         raise LookupError(f"the tables of {', '.join(users)} refer to those of {app.name}")
-    journal = driver_of(engine.dialect.name).commits_table_changes
+    journal = driver_of(engine).commits_table_changes
     with _one_at_a_time(engine), _named(app):
         with engine.connect() as connection:  # Alembic takes one without a transaction: it commits between revisions
             tables = _tables_of(connection, app)

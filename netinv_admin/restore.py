@@ -61,7 +61,7 @@ def restore(
             migrate.apply(engine, registry, to=manifest.revisions if older else None)
             tables = _tables_for(engine, registry, manifest)
             with _writing(engine, tables) as connection:
-                driver_of(connection.dialect.name).clear(connection, tables)
+                driver_of(connection).clear(connection, tables)
                 for table in tables:
                     note(table.name)
                     _load(connection, table, reader, manifest)
@@ -217,7 +217,7 @@ def _writing(engine: Engine, tables: Sequence[sa.Table]) -> Iterator[Connection]
 
     :raises ArchiveError: when a row refers to a missing one
     """
-    driver = driver_of(engine.dialect.name)
+    driver = driver_of(engine)
     with engine.connect().execution_options(**{WRITING: True}) as connection:
         try:
             driver.suspend_foreign_keys(connection)
@@ -295,7 +295,7 @@ def _insert(connection: Connection, table: sa.Table, rows: Sequence[dict[str, An
 
 def _set_sequences(connection: Connection, tables: Sequence[sa.Table]) -> None:
     """Sets the sequences of PostgreSQL behind the highest numbers; the other databases take them from the rows."""
-    if not driver_of(connection.dialect.name).has_sequences:
+    if not driver_of(connection).has_sequences:
         return
     for table in tables:
         for column in table.primary_key.columns:

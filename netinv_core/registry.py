@@ -50,7 +50,8 @@ class Registry:
     def __init__(
         self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[FailedPackage] = ()
     ) -> None:
-        self.dialect = driver_of(dialect).dialect
+        self.driver = driver_of(dialect)
+        self.dialect = self.driver.dialect
         self.settings = dict(settings or {})
         self.services: dict[str, Any] = {}  # of packages, by path
         self.apps: dict[str, App] = {}

@@ -22,7 +22,6 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import crypto
-from netinv_core.driver import driver_of
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import column
 from netinv_core.tasks.retention import Retention, older_than
@@ -105,7 +104,7 @@ def store(uow: UnitOfWork, keyed: KeyedRequest, request_digest: str, answer: Kep
 
 def _sealed(registry: Registry, answer: KeptAnswer) -> bytes | None:
     """The compressed and encrypted answer; ``None`` for one larger than ``netinv.max_stored_answer_size``."""
-    most = min(registry.settings["max_stored_answer_size"], driver_of(registry.dialect).most_bytes)
+    most = min(registry.settings["max_stored_answer_size"], registry.driver.most_bytes)
     head = orjson.dumps([answer.status, answer.headers])
     content = zlib.compress(head + b"\n" + answer.body, 1)
     return crypto.encrypt_bytes(registry.settings["secret"], content) if len(content) <= most else None

@@ -17,8 +17,7 @@ from sqlalchemy.orm import Session
 
 from netinv_core.changelog.change_set import ChangeSet
 from netinv_core.db import read_positions
-from netinv_core.db.engine import options_for
-from netinv_core.driver import data_manager, driver_of
+from netinv_core.driver import data_manager
 from netinv_core.driver.sessions import REFUSALS
 from netinv_core.miscalled import module_of
 from netinv_core.models.base import now
@@ -306,7 +305,7 @@ class UnitOfWork:
         if self.read_connection is not None:
             return self.read_connection.whole
         if self._connection is None:
-            options = options_for(self.registry.dialect, writing=self.writing)
+            options = self.registry.driver.connection_options(writing=self.writing)
             self._connection = self.session.connection(execution_options=options)
             vars(self._connection).update(REFUSALS)
         return self._connection
@@ -344,7 +343,7 @@ class UnitOfWork:
         """Has the database end the statement that another thread runs on this unit of work, where it can."""
         found = self.read_connection if self.read_connection is not None else self._connection
         if found is not None and not found.closed:
-            driver_of(self.registry.dialect).interrupt(found.connection.driver_connection)
+            self.registry.driver.interrupt(found.connection.driver_connection)
 
     def leave_connections(self, session: Session, read_connection: ReadConnection | None) -> None:
         """Runs further statements of a request that only reads on other connections: another thread uses the present
@@ -428,7 +427,7 @@ class UnitOfWork:
         if self.executed is not None:
             self.executed.append((statement, values, where))
         connection = self.read_connection or self.connection
-        result = driver_of(self.registry.dialect).execute(connection, statement, values, where)
+        result = self.registry.driver.execute(connection, statement, values, where)
         if statement.is_dml and statement.table in self.registry.configuration_tables and result.rowcount:
             self.configuration.cached = None  # what is read from here on is not committed yet
         return result

@@ -85,7 +85,7 @@ def run(
     :param seconds: after which no further chunk is begun
     :raises Busy: when another process is at it
     """
-    leases = Leases(engine, registry.dialect, _table)
+    leases = Leases(engine, _table)
     claim = _claim(leases, since)
     goes_on, ended = _watch(leases, claim, seconds), False
     try:

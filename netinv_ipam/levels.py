@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import inlined_int
-from netinv_core.driver import driver_of
 from netinv_ipam.hierarchy import Limits, Owner, in_order, within
 from netinv_ipam.networks import BITS
 from netinv_ipam.prefixes import Prefix
@@ -89,7 +88,7 @@ def first_children(uow: UnitOfWork, owners: Iterable[Owner], limits: Limits, mos
     One statement; on MariaDB another one for eight times as many rows, where the first children have more than 500.
     """
     found = [FirstChildren(owner, start=owner.low) for owner in owners]
-    jumps = driver_of(uow.registry.dialect).compares_ranges_of_rows
+    jumps = uow.registry.driver.compares_ranges_of_rows
     batch = None if jumps else FIRST_BATCH
     while unread := [item for item in found if not item.is_done]:
         selects = []

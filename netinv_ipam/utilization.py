@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
 from netinv_core.fields import Share
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.aggregates import Aggregate
@@ -43,7 +42,7 @@ def of_prefixes(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, Share]:
     On MariaDB a third one counts addresses: it would read a whole VRF for each prefix in a subquery.
     """
     containers = container_statuses(uow)
-    counts_in_subquery = driver_of(uow.registry.dialect).compares_ranges_of_rows
+    counts_in_subquery = uow.registry.driver.compares_ranges_of_rows
     rows = uow.execute(_prefixes(uow, with_count=counts_in_subquery), {"keys": list(keys)}).all()
     owners = [Owner.of(row, scope_of(row.vrf_id, is_container=True)) for row in rows if row.status_id in containers]
     others = [row for row in rows if row.status_id not in containers]

@@ -71,7 +71,7 @@ def named_within(uow: UnitOfWork, text: str, limit: int) -> dict[str, stages.Row
         union = kept_union(uow.registry, key, lambda: [_part(item, patterns) for item in free])
         _collect(found, free, union.rows(uow, parameters), limit)
     if limited:
-        union = Union(uow.registry.dialect, [_part(item, patterns, uow) for item in limited])
+        union = Union([_part(item, patterns, uow) for item in limited])
         _collect(found, limited, union.rows(uow, parameters), limit)
     return found
 

@@ -20,7 +20,6 @@ from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.db import folding, text_indexes
 from netinv_core.db.engine import contains, inlined_int
-from netinv_core.driver import driver_of
 from netinv_core.errors import Denied
 from netinv_core.read import indexed_texts, words
 from netinv_core.registry_cache import cached_in_registry
@@ -207,7 +206,7 @@ def indexed_resources(uow: UnitOfWork, text: str) -> list[Endpoint]:
     """The resources of which trigram indexes tell which of all objects have a text; which the database has is read once
     per configuration version.
     """
-    if not driver_of(uow.registry.dialect).has_text_indexes or _TRIGRAM.search(text) is None:
+    if not uow.registry.driver.has_text_indexes or _TRIGRAM.search(text) is None:
         return []
     absent: list[str] = uow.cached_config("absent text indexes", _absent_indexes)
     indexes = text_indexes.wanted(uow.registry)
@@ -273,10 +272,10 @@ def _union(
         def parts() -> list[Any]:
             return [_part(select(item, kept_alias(item.table))) for item in free]
 
-        union = kept_union(uow.registry, key, parts) if stage else Union(uow.registry.dialect, parts())
+        union = kept_union(uow.registry, key, parts) if stage else Union(parts())
         rows |= zip((item.label for item in free), _pairs(union, uow, parameters), strict=True)
     if limited:
-        union = Union(uow.registry.dialect, list(_limited_parts(uow, limited, select)))
+        union = Union(list(_limited_parts(uow, limited, select)))
         rows |= zip((item.label for item in limited), _pairs(union, uow, parameters), strict=True)
     return {label: found for label, found in rows.items() if found}
 

@@ -34,7 +34,6 @@ from netinv_core.auth.models import SignInCounter, User
 from netinv_core.auth.providers import providers_of
 from netinv_core.caches import lru_cache
 from netinv_core.db.availability import is_busy
-from netinv_core.db.engine import options_for
 from netinv_core.driver import driver_of
 from netinv_core.errors import Denied, TooManyRequests, Unavailable
 from netinv_core.models.base import now, table_of
@@ -181,7 +180,7 @@ def _semaphores(limit: int) -> tuple[threading.Semaphore, threading.Semaphore]:
 def _connection(uow: UnitOfWork, *, writing: bool) -> Iterator[sa.Connection]:
     """Context manager of a separate connection, committed at the end."""
     engine: Any = uow.session.get_bind()
-    with engine.connect().execution_options(**options_for(uow.registry.dialect, writing=writing)) as connection:
+    with engine.connect().execution_options(**uow.registry.driver.connection_options(writing=writing)) as connection:
         yield connection
         connection.commit()
 

@@ -170,7 +170,7 @@ class NamedReferences:
         parts = [self._part(target, f"texts{number}", folded) for number, target in enumerate(targets)]
         wanted_texts = [_all_parts(texts) if folded else list(texts) for texts in targets.values()]
         parameters = {f"texts{number}": texts for number, texts in enumerate(wanted_texts)}
-        results = Union(self.uow.registry.dialect, parts).rows(self.uow, parameters)
+        results = Union(parts).rows(self.uow, parameters)
         rows_of = [
             [dict(zip([column.key for column in columns], row, strict=True)) for row in rows]
             for (columns, *_), rows in zip(parts, results, strict=True)

@@ -74,7 +74,7 @@ def is_locked(engine: Engine, table: sa.Table, key: Any) -> bool:
     begin = ("PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE")
     try:
         with probe.connect() as connection:
-            if driver_of(engine.dialect.name).locks_database:
+            if driver_of(engine).locks_database:
                 for statement in begin:
                     connection.exec_driver_sql(statement)
             else:

@@ -111,7 +111,7 @@ def _served(engine: Engine, values: dict[str, Any], packages: Packages, ini: str
     packages = [item for item in packages[0] if item[0] not in broken], registry.broken
     if not any(registry.is_plugin(name) for name, _ in packages[0]):
         return registry
-    is_absent = not driver_of(engine.dialect.name).is_server and not Path(engine.url.database or "").is_file()
+    is_absent = not driver_of(engine).is_server and not Path(engine.url.database or "").is_file()
     if is_absent:  # a connection would create it
         return registry
     try:

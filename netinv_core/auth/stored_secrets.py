@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core import crypto
-from netinv_core.db.engine import lock_rows, options_for
+from netinv_core.db.engine import lock_rows
+from netinv_core.driver import driver_of
 from netinv_core.models.base import Base
 from netinv_core.models.columns import column_info
 from netinv_core.models.types import Json
@@ -105,7 +106,7 @@ def rotate(engine: Engine, old: str, new: str, *, discard: bool = False) -> Iter
         outcome, last = Rotated(str(column)), None
         while True:
             with (
-                engine.connect().execution_options(**options_for(engine.dialect.name, writing=True)) as connection,
+                engine.connect().execution_options(**driver_of(engine).connection_options(writing=True)) as connection,
                 connection.begin(),
             ):
                 last = _rotate_chunk(connection, column, last, (old, new), outcome, discard=discard)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth.models import Token
-from netinv_core.db.engine import options_for
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.background import BackgroundWorker
 
@@ -49,7 +48,7 @@ class TokenUse(BackgroundWorker):
             sa.update(_tokens).where(_tokens.c.id == sa.bindparam("key")).values(last_used=sa.bindparam("at"))
         )
         try:
-            options = options_for(self._registry.dialect, writing=True)
+            options = self._registry.driver.connection_options(writing=True)
             with self._engine.connect().execution_options(**options) as connection:
                 connection.execute(statement, [{"key": key, "at": at} for key, at in used])
                 connection.commit()

@@ -69,7 +69,7 @@ def run_when_due(engine: Engine, registry: Registry) -> None:
     """Task of the worker: makes a backup, unless there is one of the last interval, or another worker is at it."""
     folder = Path(registry.settings["backup_folder"])
     since = now() - datetime.timedelta(hours=registry.settings["backup_interval"]) + SLACK
-    leases = Leases(engine, registry.dialect, _table)
+    leases = Leases(engine, _table)
     claim = _claim(leases, since)
     if claim is None:
         return

@@ -122,7 +122,7 @@ def _fingerprint(engine: Engine, secret: str) -> str:
 def _snapshot(engine: Engine) -> Iterator[Connection]:
     """Context manager of a transaction that sees one state of the database, whatever others commit."""
     with (
-        engine.connect().execution_options(**driver_of(engine.dialect.name).snapshot) as connection,
+        engine.connect().execution_options(**driver_of(engine).snapshot) as connection,
         connection.begin(),
     ):
         yield connection

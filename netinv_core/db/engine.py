@@ -87,21 +87,12 @@ def session_factory(engine: Engine) -> sessionmaker[Session]:
     return sessionmaker(engine, class_=OwnedSession, autoflush=False, expire_on_commit=False)
 
 
-def options_for(dialect: str, *, writing: bool) -> dict[str, Any]:
-    """Returns the execution options of a unit of work's connection.
-
-    A writing one takes SQLite's write lock at its start. A reading one uses autocommit on PostgreSQL: it saves BEGIN
-    and ROLLBACK, and at READ COMMITTED each statement has its own snapshot anyway.
-    """
-    return driver_of(dialect).connection_options(writing=writing)
-
-
 def commit_without_disk(connection: Connection) -> None:
     """Has the COMMIT of the present transaction not wait for the disk, on PostgreSQL.
 
     If the server crashes within a second, the transaction may be undone, as a whole.
     """
-    driver_of(connection.dialect.name).commit_without_disk(connection)
+    driver_of(connection).commit_without_disk(connection)
 
 
 def inlined_int(name: str, value: int | None = None) -> Any:

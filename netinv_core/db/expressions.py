@@ -36,6 +36,11 @@ def in_values(column: Any, values: list[Any]) -> Any:
     return InList(column, sa.bindparam(None, values, type_=column.type, unique=True))
 
 
+def typed_null(type_: Any) -> Any:
+    """NULL of a type, as a column of a UNION."""
+    return TypedNull(sa.cast(sa.null(), type_))
+
+
 class InList(FunctionElement[Any]):
     """The condition that a column is one of the values of a parameter."""
 
@@ -43,8 +48,26 @@ class InList(FunctionElement[Any]):
     inherit_cache = True
 
 
+class TypedNull(FunctionElement[Any]):
+    """NULL, given as the cast to its type."""
+
+    name = "typed_null"
+    inherit_cache = True
+
+    def __init__(self, null: sa.Cast[Any]) -> None:
+        super().__init__(null)
+        self.type = null.type
+
+
 @compiles(InList)
 def _in_list(element: InList, compiler: Any, **options: Any) -> str:
     column, parameter = element.clauses
     found: str = compiler.process(driver_of(compiler.dialect.name).in_list(column, parameter), **options)
+    return found
+
+
+@compiles(TypedNull)
+def _typed_null(element: TypedNull, compiler: Any, **options: Any) -> str:
+    (null,) = element.clauses
+    found: str = compiler.process(driver_of(compiler.dialect.name).typed_null(null), **options)
     return found

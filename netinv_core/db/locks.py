@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
 from netinv_core.models.base import Base, table_of
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def lock_for(uow: UnitOfWork, rule: str, values: Iterable[Any], *, shared: bool 
 
     The rule must read its rows after the lock. SQLite needs no lock: BEGIN IMMEDIATE serializes its writers.
     """
-    if driver_of(uow.registry.dialect).locks_database:
+    if uow.registry.driver.locks_database:
         return
     held: set[int] = uow.row_cache.setdefault(lock_for, set())
     stripes = sorted({zlib.crc32(f"{rule} {value!r}".encode()) % STRIPES for value in values} - held)

@@ -26,7 +26,8 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.orm import Session
 
 from netinv_core.db import availability, read_positions
-from netinv_core.db.engine import engine_from, options_for, session_factory
+from netinv_core.db.engine import engine_from, session_factory
+from netinv_core.driver import driver_of
 from netinv_core.driver.sessions import close
 from netinv_core.telemetry import metrics
 
@@ -55,7 +56,7 @@ _STANDBY_PROBE = _STANDBY.add_columns(_system.label("system"))
 _PRIMARY_PROBE = sa.select(
     read_positions.CURRENT.label("position"), _system.label("system"), read_positions.has_common.label("has_common")
 )
-_AUTOCOMMIT = options_for("postgresql", writing=False)
+_AUTOCOMMIT = driver_of("postgresql").connection_options(writing=False)
 
 
 @dataclasses.dataclass(frozen=True)

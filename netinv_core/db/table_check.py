@@ -12,7 +12,6 @@ from sqlalchemy.engine import Connection, Engine
 
 from netinv_core import deletion_checks
 from netinv_core.db import revisions
-from netinv_core.driver import driver_of
 from netinv_core.packages import PendingMigrations
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def missing(connection: Connection, registry: Registry) -> list[tuple[str, str]]
     whose migrations have not all been run. One statement, unless a table is missing.
     """
     present: dict[str, set[str]] = {}
-    for table, column in connection.exec_driver_sql(driver_of(registry.dialect).columns):
+    for table, column in connection.exec_driver_sql(registry.driver.columns):
         present.setdefault(table, set()).add(column)
     lacking = [
         (package, label, table)

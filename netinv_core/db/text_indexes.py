@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.db.engine import lower
-from netinv_core.driver import driver_of
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
@@ -53,7 +52,7 @@ def wanted(registry: Registry) -> dict[str, TextIndex]:
 
 def missing(connection: Connection, registry: Registry) -> list[str]:
     """Returns the names of the indexes that a PostgreSQL database lacks; other databases have none."""
-    if not driver_of(registry.dialect).has_text_indexes:
+    if not registry.driver.has_text_indexes:
         return []
     valid = {name for name, is_valid in connection.execute(_held) if is_valid}
     return sorted(wanted(registry).keys() - valid)
@@ -61,7 +60,7 @@ def missing(connection: Connection, registry: Registry) -> list[str]:
 
 def build(engine: Engine, registry: Registry) -> None:
     """Builds the missing indexes, unless the extension cannot be created or another process is building them."""
-    if not driver_of(registry.dialect).has_text_indexes:
+    if not registry.driver.has_text_indexes:
         return
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         if missing(connection, registry) and _has_extension(connection):

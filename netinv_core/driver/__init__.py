@@ -13,6 +13,8 @@ to :meth:`Driver.execute <netinv_core.driver.general.Driver.execute>`. Only this
 
 from __future__ import annotations
 
+from sqlalchemy.engine import Connection, Engine
+
 from netinv_core.driver.general import Driver
 from netinv_core.driver.mariadb import MariadbDriver
 from netinv_core.driver.postgresql import PostgresqlDriver
@@ -27,6 +29,6 @@ _DRIVERS: dict[str, Driver] = {
 }
 
 
-def driver_of(dialect: str) -> Driver:
-    """The driver for the databases of a dialect."""
-    return _DRIVERS[dialect]
+def driver_of(database: str | Engine | Connection) -> Driver:
+    """The driver for the databases of a dialect, given by its name, or by an engine or connection."""
+    return _DRIVERS[database if isinstance(database, str) else database.dialect.name]

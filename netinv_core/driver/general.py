@@ -90,7 +90,11 @@ class Driver:
             check_connections(engine)
 
     def connection_options(self, *, writing: bool) -> dict[str, Any]:
-        """The execution options of a unit of work's connection."""
+        """The execution options of a unit of work's connection.
+
+        A ``writing`` one takes SQLite's write lock at its start. One that reads uses autocommit on
+        PostgreSQL: it saves BEGIN and ROLLBACK, and at READ COMMITTED each statement has its own snapshot anyway.
+        """
         return {WRITING: True} if writing else {}
 
     def commit_without_disk(self, connection: Connection) -> None:
@@ -192,9 +196,9 @@ class Driver:
         """Statement for the plan of a SELECT; ``None`` where it does not tell the number of rows."""
         return None
 
-    def null(self, type_: Any) -> Any:
-        """NULL of a type, as a column of a UNION."""
-        return sa.literal_column("NULL", type_)
+    def typed_null(self, null: Any) -> Any:
+        """NULL as a column of a UNION, from the cast to its type."""
+        return sa.null()
 
     def before_slash(self, text: Any) -> Any:
         """The part of a text before its slash."""

@@ -124,8 +124,8 @@ class PostgresqlDriver(Driver):
     def expected_rows(self, select: Any) -> Any:
         return Explain(select)
 
-    def null(self, type_: Any) -> Any:
-        return sa.cast(sa.null(), type_)
+    def typed_null(self, null: Any) -> Any:
+        return null
 
     def before_slash(self, text: Any) -> Any:
         return sa.func.split_part(text, "/", 1, type_=sa.Text)

@@ -23,7 +23,6 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.backups import schedule as backups
 from netinv_core.db import availability, revisions
-from netinv_core.db.engine import options_for
 from netinv_core.db.replicas import Replicas
 from netinv_core.errors import NotAllowed
 from netinv_core.http.serialization import json_response
@@ -94,7 +93,7 @@ def checks_of(engine: Engine, registry: Registry) -> list[HealthCheck]:
 
 def _backup(engine: Engine, registry: Registry) -> str:
     try:
-        with engine.connect().execution_options(**options_for(registry.dialect, writing=False)) as connection:
+        with engine.connect().execution_options(**registry.driver.connection_options(writing=False)) as connection:
             found = backups.state(connection)
     except sa.exc.SQLAlchemyError:
         return UNREACHABLE  # the check of the database tells why
@@ -105,7 +104,7 @@ def _backup(engine: Engine, registry: Registry) -> str:
 
 def _database(engine: Engine, registry: Registry) -> str:
     try:
-        with engine.connect().execution_options(**options_for(registry.dialect, writing=False)) as connection:
+        with engine.connect().execution_options(**registry.driver.connection_options(writing=False)) as connection:
             connection.execute(sa.select(1))
             missing = revisions.missing(connection, _heads(registry))
     except sa.exc.SQLAlchemyError as error:

@@ -9,7 +9,6 @@ from pyramid.request import Request
 
 from netinv_core.auth.account import ANONYMOUS
 from netinv_core.db.replicas import ReadRoute, Replicas
-from netinv_core.driver import driver_of
 from netinv_core.driver.data_manager import joined_session
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
@@ -79,7 +78,7 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
         if request.registry.netinv_replicas is not None:
             uow.read_route = _read_route(request, request.registry.netinv_replicas)
         if uow.read_route is None:
-            uow.read_connection = driver_of(registry.dialect).read_connection(session.bind)
+            uow.read_connection = registry.driver.read_connection(session.bind)
     elif IDEMPOTENCY_KEY in request.headers:
         digest = digest_of_key(request.headers[IDEMPOTENCY_KEY].strip())
         uow.keyed_request = None if digest is None else KeyedRequest(digest)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 from pyramid.threadlocal import RequestContext
 
-from netinv_core.driver import driver_of
 from netinv_core.errors import RequestError
 from netinv_core.packages import exceptions_only
 from netinv_core.registry_cache import cached_in_registry
@@ -129,7 +128,7 @@ class _Call:
             self._is_left = True
             self._uow.interrupt()
             uow, session = self._page.uow, self._page.registry.netinv_sessions()
-            uow.leave_connections(session, driver_of(uow.registry.dialect).read_connection(session.bind))
+            uow.leave_connections(session, uow.registry.driver.read_connection(session.bind))
         return False
 
     def outcome(self) -> Any:

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
 from netinv_core.db.engine import inlined_int
-from netinv_core.driver import driver_of
 from netinv_core.sql.lookups import planned
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ MOST_TEXTS = 500  # different ones of a column that are read for a search
 
 def is_indexed(endpoint: Endpoint) -> bool:
     """True for a resource with trigram indexes."""
-    return bool(endpoint.model.text_indexes) and driver_of(endpoint.registry.dialect).has_text_indexes
+    return bool(endpoint.model.text_indexes) and endpoint.registry.driver.has_text_indexes
 
 
 def by_index(endpoint: Endpoint, table: Any, steps: Sequence[str], condition: Any) -> Any:

@@ -170,7 +170,7 @@ def _found(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[IdsByValue]:
             _part(query.target, query.by, query.tree, sa.and_(*query.conditions(uow, query.target.table)))
             for query in queries
         ]
-        rows = Union(uow.registry.dialect, parts).rows(uow, {})
+        rows = Union(parts).rows(uow, {})
     else:
         union = kept_union(
             uow.registry, tuple(kept), lambda: [lookup.part(number) for number, lookup in enumerate(kept)]

@@ -410,7 +410,7 @@ def fetch_together(
             plan.fetch(uow, keys, limits, beside=beside)
             for (plan, keys), limits in zip(requests, limits_of, strict=True)
         ]
-    plans, dialect = tuple(plan for plan, _, _ in queries), uow.registry.dialect
+    plans = tuple(plan for plan, _, _ in queries)
 
     def parts() -> list[Any]:
         return [
@@ -424,7 +424,7 @@ def fetch_together(
 
     limited = any(limits for _, _, limits in queries)
     name = (plans, beside.name) if beside else plans
-    union = Union(dialect, parts()) if limited else kept_union(uow.registry, name, parts)
+    union = Union(parts()) if limited else kept_union(uow.registry, name, parts)
     found = union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(queries)})
     read_value(beside, found[0], len(plans[0]._columns))
     results = iter(found)

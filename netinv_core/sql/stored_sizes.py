@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from netinv_core import answer_size
 from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
 from netinv_core.models.types import Json, LongText
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def check(uow: UnitOfWork, long: Sequence[Any], key: Any, keys: Sequence[Any]) -
 
 def _size(registry: Registry, long: Sequence[Any], key: Any) -> sa.Select[Any]:
     """SELECT of the bytes of the long values of the rows with the ``keys``."""
-    driver, alias = driver_of(registry.dialect), key.table.alias("sizes")
+    driver, alias = registry.driver, key.table.alias("sizes")
     sizes = [sa.func.coalesce(driver.stored_bytes(alias.c[column.name]), 0) for column in long]
     total = sa.func.coalesce(sa.func.sum(sum(sizes[1:], sizes[0])), 0)
     return sa.select(total).where(in_parameter(alias.c[key.name]))

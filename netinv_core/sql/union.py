@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.caches import BoundedCache
-from netinv_core.driver import driver_of
+from netinv_core.db.expressions import typed_null
 from netinv_core.driver.results import Row
 from netinv_core.models.types import Chars, LongText
 from netinv_core.registry_cache import cached_in_registry
@@ -28,13 +28,13 @@ class Union:
     Columns of one type share a column of the union; where a SELECT has fewer columns of a type, NULL takes their place.
     """
 
-    def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]]) -> None:
+    def __init__(self, parts: Sequence[tuple[Sequence[Any], Any, Any]]) -> None:
         slots: list[tuple[Any, Any]] = []
         self._slots = [_slots_of(columns, slots) for columns, _, _ in parts]
-        selects, null = [], driver_of(dialect).null
+        selects = []
         for number, (columns, source, condition) in enumerate(parts):
             filled = dict(zip(self._slots[number], columns, strict=True))
-            padded = [filled[slot] if slot in filled else null(type_) for slot, (_, type_) in enumerate(slots)]
+            padded = [filled[slot] if slot in filled else typed_null(type_) for slot, (_, type_) in enumerate(slots)]
             labelled = [column.label(f"s{slot}") for slot, column in enumerate(padded)]
             part: Any = sa.literal_column(str(number)).label("part")
             selects.append(sa.select(part, *labelled).select_from(source).where(condition))
@@ -57,7 +57,7 @@ def _unions(registry: Registry) -> BoundedCache[Union]:
 
 def kept_union(registry: Registry, name: Any, parts: Callable[[], Iterable[Any]]) -> Union:
     """The cached UNION ALL of a name, built from ``parts`` when the cache does not hold it."""
-    return _unions(registry).get_or_make(name, lambda: Union(registry.dialect, list(parts())))
+    return _unions(registry).get_or_make(name, lambda: Union(list(parts())))
 
 
 def _picker(slots: Sequence[int]) -> Callable[[Row], Row]:

@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.db.engine import options_for
+from netinv_core.driver import driver_of
 from netinv_core.models.base import now
 
 RELEASED: Mapping[str, Any] = {"claimed_by": None, "claimed_until": None}
@@ -25,15 +25,15 @@ RELEASED: Mapping[str, Any] = {"claimed_by": None, "claimed_until": None}
 class Leases:
     """The leases on the rows of one table; ``key`` is its primary key."""
 
-    def __init__(self, engine: Engine, dialect: str, table: sa.Table, key: str = "id") -> None:
-        self._engine, self._dialect = engine, dialect
+    def __init__(self, engine: Engine, table: sa.Table, key: str = "id") -> None:
+        self._engine, self._driver = engine, driver_of(engine)
         self.table, self.key = table, table.c[key]
 
     @contextlib.contextmanager
     def transaction(self, *, writing: bool = True) -> Iterator[Connection]:
         """A connection in a transaction, committed at the end."""
         with (
-            self._engine.connect().execution_options(**options_for(self._dialect, writing=writing)) as connection,
+            self._engine.connect().execution_options(**self._driver.connection_options(writing=writing)) as connection,
             connection.begin(),
         ):
             yield connection

@@ -87,7 +87,7 @@ def add_tasks(huey: Huey, engine: Engine, registry: Registry, tasks: Iterable[Ta
 
     Returns functions, by name, that enqueue a task now.
     """
-    heartbeat = Heartbeat(engine, registry.dialect, workers.failing(registry))
+    heartbeat = Heartbeat(engine, workers.failing(registry))
     huey.on_startup(name="heartbeat")(heartbeat.start)
     huey.on_shutdown(name="heartbeat")(heartbeat.stop)
     return {task.name: _added(huey, task, engine, registry, heartbeat) for task in tasks}

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.db.engine import options_for
 from netinv_core.db.expressions import in_parameter
+from netinv_core.driver import driver_of
 from netinv_core.models.base import Base, now
 from netinv_core.models.columns import CASCADE, SET_NULL, column_info
 
@@ -127,4 +127,4 @@ def _delete_referring(engine: Engine, column: Any, keys: Sequence[Any]) -> None:
 
 def _writing(engine: Engine) -> Any:
     """Context manager of a connection in a short transaction."""
-    return engine.execution_options(**options_for(engine.dialect.name, writing=True)).begin()
+    return engine.execution_options(**driver_of(engine).connection_options(writing=True)).begin()

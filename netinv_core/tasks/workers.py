@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.orm import Mapped
 
-from netinv_core.db.engine import options_for
+from netinv_core.driver import driver_of
 from netinv_core.models.base import TRANSIENT, Model, now, table_of
 from netinv_core.models.columns import column
 from netinv_core.registry_cache import cached_in_registry
@@ -74,8 +74,8 @@ class Heartbeat:
     ``failing`` are the names of the tasks that fail, which others change.
     """
 
-    def __init__(self, engine: Engine, dialect: str, failing: Collection[str] = ()) -> None:
-        self._engine, self._dialect, self._failing = engine, dialect, failing
+    def __init__(self, engine: Engine, failing: Collection[str] = ()) -> None:
+        self._engine, self._failing = engine, failing
         self._changing = threading.Lock()
         self._stopped: threading.Event | None = None
         self._thread: threading.Thread | None = None
@@ -134,7 +134,7 @@ class Heartbeat:
         succeed.
         """
         try:
-            options = options_for(self._dialect, writing=True)
+            options = driver_of(self._engine).connection_options(writing=True)
             with self._engine.connect().execution_options(**options) as connection, connection.begin():
                 write(connection)
         except sa.exc.SQLAlchemyError as error:

@@ -257,7 +257,7 @@ def _execute(uow: UnitOfWork, parts: Sequence[_Part]) -> list[dict[tuple[Any, ..
     if len(searching) == 1 and len(searching[0].searched) == 1:
         results: Any = [uow.execute(searching[0].select()).all()]
     elif searching:
-        results = Union(uow.registry.dialect, [part.ranked() for part in searching]).rows(uow, {})
+        results = Union([part.ranked() for part in searching]).rows(uow, {})
     else:
         results = []
     rows_by_part = dict(zip(map(id, searching), results, strict=True))

@@ -20,7 +20,6 @@ from netinv_core.changelog.models import DELETE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import lock_rows
 from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
 from netinv_core.driver.results import Row
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
@@ -376,7 +375,7 @@ def _unlink_self(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
         for child, attribute, _ in endpoint.incoming_foreign_keys
         if child is endpoint and endpoint.table.c[attribute].nullable
     ]
-    if self_references and driver_of(uow.registry.dialect).checks_each_row:
+    if self_references and uow.registry.driver.checks_each_row:
         clause = in_parameter(endpoint.table.c.id)
         uow.execute(sa.update(endpoint.table).where(clause).values(dict.fromkeys(self_references)), {"keys": keys})
 

@@ -51,7 +51,7 @@ def identify(uow: UnitOfWork, references: References) -> IdentifiedObjects:
         return IdentifiedObjects({})
     parts = [_part(uow, target, f"keys{number}") for number, target in enumerate(keys_by_target)]
     parameters = {f"keys{number}": list(keys) for number, keys in enumerate(keys_by_target.values())}
-    results = Union(uow.registry.dialect, parts).rows(uow, parameters)
+    results = Union(parts).rows(uow, parameters)
     names = {
         target: {key: str(name) for key, name in rows if _is_name(target, name)}
         for target, rows in zip(keys_by_target, results, strict=True)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
@@ -73,7 +72,7 @@ class ReadPath:
 @cached_in_registry
 def paths_of(endpoint: Endpoint) -> tuple[ReadPath, ...]:
     """The paths that the rules of an endpoint read and lock: none on SQLite."""
-    return () if driver_of(endpoint.registry.dialect).locks_database else declared_paths(endpoint)
+    return () if endpoint.registry.driver.locks_database else declared_paths(endpoint)
 
 
 def declared_paths(endpoint: Endpoint) -> tuple[ReadPath, ...]:

@@ -335,7 +335,7 @@ def _union(
                 yield list(target.table.c), target.table, condition
 
     name = ("rows", targets, locked)
-    return Union(registry.dialect, list(parts())) if limits else kept_union(registry, name, parts)
+    return Union(list(parts())) if limits else kept_union(registry, name, parts)
 
 
 # -- by attributes

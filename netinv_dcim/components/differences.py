@@ -104,7 +104,7 @@ def differences(uow: UnitOfWork, devices: Collection[Any]) -> dict[Any, list[Dif
     if not selects:
         return {}
     parts = [(_columns(device, select), select.source, sa.and_(*select.conditions)) for select in selects]
-    rows_by_select = Union(uow.registry.dialect, parts).rows(uow, {"keys": list(devices)})
+    rows_by_select = Union(parts).rows(uow, {"keys": list(devices)})
     found: dict[Any, list[tuple[tuple[int, str, str], Difference]]] = {}
     for select, rows in zip(selects, rows_by_select, strict=True):
         place = KINDS.index(select.compared.kind)

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import content_types
 from netinv_core.auth.account import Identity
-from netinv_core.db.engine import options_for, session_factory
+from netinv_core.db.engine import session_factory
 from netinv_core.driver.sessions import commit
 from netinv_core.http.versions import NEWEST
 from netinv_core.read import listing
@@ -34,7 +34,7 @@ def match_again(engine: Engine, registry: Registry) -> int:
     """Matches the change requests that are in review; returns their number."""
     table = request_table
     waiting = sa.select(table.c.id).where(table.c.state.in_(IN_REVIEW)).order_by(table.c.created, table.c.id)
-    reading = options_for(registry.dialect, writing=False)
+    reading = registry.driver.connection_options(writing=False)
     with engine.connect().execution_options(**reading) as connection, connection.begin():
         keys = list(connection.execute(waiting).scalars())
     for key in keys:

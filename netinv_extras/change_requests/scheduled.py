@@ -17,7 +17,7 @@ from sqlalchemy.engine import Engine
 from netinv_core import content_types
 from netinv_core.auth import identity
 from netinv_core.auth.account import Identity
-from netinv_core.db.engine import options_for, session_factory
+from netinv_core.db.engine import session_factory
 from netinv_core.driver.sessions import commit
 from netinv_core.errors import Conflict, Denied, NotFound, RequestError, error_text
 from netinv_core.http.versions import NEWEST
@@ -49,7 +49,7 @@ def _due(engine: Engine, registry: Registry) -> list[uuid.UUID]:
     """The ids of the change requests that are due, the earliest first."""
     table = request_table
     due = sa.select(table.c.id).where(table.c.merge_at <= now(), table.c.state.in_(OPEN_STATES))
-    reading = options_for(registry.dialect, writing=False)
+    reading = registry.driver.connection_options(writing=False)
     with engine.connect().execution_options(**reading) as connection, connection.begin():
         return list(connection.execute(due.order_by(table.c.merge_at, table.c.id).limit(MAX_DUE)).scalars())
 

@@ -101,7 +101,7 @@ def sync_now(engine: Engine, registry: Registry) -> int:
 
 
 def _leases(engine: Engine, registry: Registry) -> Leases:
-    return Leases(engine, registry.dialect, _sync, "repository_id")
+    return Leases(engine, _sync, "repository_id")
 
 
 def _claim(engine: Engine, registry: Registry) -> ClaimedSync | None:

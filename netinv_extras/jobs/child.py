@@ -23,7 +23,6 @@ from netinv_core.auth import identity
 from netinv_core.auth.account import ANONYMOUS, Identity
 from netinv_core.content_types import load
 from netinv_core.db.engine import engine_from, session_factory
-from netinv_core.driver import driver_of
 from netinv_core.driver.sessions import commit, rollback
 from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http.versions import NEWEST
@@ -120,7 +119,7 @@ class JobRun:
         self._entries: list[LogEntry] = []
         self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         # One writer at a time: the worker does not write while the job does.
-        self._alone = driver_of(registry.dialect).locks_database
+        self._alone = registry.driver.locks_database
 
     def go(self) -> None:
         """Prepares the job, runs it and records the result."""

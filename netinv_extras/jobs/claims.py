@@ -29,8 +29,8 @@ ABANDONED = "The worker that ran the job is gone; nothing that the job wrote was
 class Claims(Leases):
     """The leases on the results of jobs in one database."""
 
-    def __init__(self, engine: Engine, dialect: str) -> None:
-        super().__init__(engine, dialect, _result)
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine, _result)
 
     def sweep(self) -> int:
         """Ends the runs whose lease has ended. Returns their number."""

@@ -10,7 +10,6 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.driver import driver_of
 from netinv_extras.jobs import shared_values
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def share(registry: Registry, key: Any, entries: Sequence[Mapping[str, Any]]) ->
 
 def shared(registry: Registry, key: Any) -> list[dict[str, Any]]:
     """The entries of a running job that are not stored yet, in order, as far as they are known."""
-    if not driver_of(registry.dialect).locks_database:  # elsewhere they are stored at once
+    if not registry.driver.locks_database:  # elsewhere they are stored at once
         return []
     entries = shared_values.get(registry, _name(key)) or []
     return [entry | {"created": datetime.datetime.fromisoformat(entry["created"])} for entry in entries]

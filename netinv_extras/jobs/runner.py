@@ -63,7 +63,7 @@ class Runner(BackgroundWorker):
 
     def __init__(self, engine: Engine, registry: Registry) -> None:
         super().__init__(engine, registry)
-        self._claims = Claims(engine, registry.dialect)
+        self._claims = Claims(engine)
         self._fork_server = ForkServer(registry)
         self._busy = 0
         self._kill_after: float | None = None  # time.monotonic() after which running jobs are killed, while stopping

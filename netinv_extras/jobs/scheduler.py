@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.db.engine import options_for
 from netinv_core.models.base import now, table_of
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs.models import Job
@@ -46,11 +45,11 @@ def _start_some(engine: Engine, registry: Registry) -> int:
     at = now()
     due = sa.select(_schedule).where(_ready, _schedule.c.next_run <= at)
     due = due.order_by(_schedule.c.next_run, _schedule.c.id).limit(_BATCH_SIZE)
-    reading = options_for(registry.dialect, writing=False)
+    reading = registry.driver.connection_options(writing=False)
     with engine.connect().execution_options(**reading) as connection, connection.begin():
         if connection.execute(due.with_only_columns(_schedule.c.id)).first() is None:
             return 0
-    writing = options_for(registry.dialect, writing=True)
+    writing = registry.driver.connection_options(writing=True)
     with engine.connect().execution_options(**writing) as connection, connection.begin():
         rows = [dict(row) for row in connection.execute(due.with_for_update(skip_locked=True)).mappings()]
         keys = {row["job_model_id"] for row in rows}
@@ -93,7 +92,7 @@ def _start_some(engine: Engine, registry: Registry) -> int:
 def next_due(engine: Engine, registry: Registry) -> datetime.datetime | None:
     """Returns the earliest time of a schedule's next run, or None."""
     statement = sa.select(sa.func.min(_schedule.c.next_run)).where(_ready)
-    reading = options_for(registry.dialect, writing=False)
+    reading = registry.driver.connection_options(writing=False)
     with engine.connect().execution_options(**reading) as connection, connection.begin():
         earliest: datetime.datetime | None = connection.execute(statement).scalar()
     return earliest

@@ -131,7 +131,7 @@ def _insert_from(dialect: str, names: Sequence[str], select: Any) -> sa.Insert:
 
 def _lock_webhooks(uow: UnitOfWork) -> None:
     """Locks the webhooks on MySQL and MariaDB, where the INSERT cannot."""
-    if driver_of(uow.registry.dialect).locks_what_it_reads:
+    if uow.registry.driver.locks_what_it_reads:
         uow.execute(sa.select(_webhook.c.id).where(_webhook.c.enabled).with_for_update(read=True))
 
 

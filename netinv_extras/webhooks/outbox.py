@@ -21,7 +21,6 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.db.engine import commit_without_disk, inlined_int
 from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases
 from netinv_extras.webhooks.change_records import CLAIMED
@@ -126,9 +125,8 @@ class AttemptOutcome:
 class Outbox(Leases):
     """The outbox of a database, for one worker; ``lease`` is the duration of its claims."""
 
-    def __init__(self, engine: Engine, dialect: str, lease: datetime.timedelta) -> None:
-        super().__init__(engine, dialect, _delivery)
-        self._driver = driver_of(dialect)
+    def __init__(self, engine: Engine, lease: datetime.timedelta) -> None:
+        super().__init__(engine, _delivery)
         self._lease = lease
         self._worker = uuid.uuid4()
         self._rounds: dict[Any, int] = {}  # the last claim of each webhook

@@ -77,7 +77,7 @@ class Deliverer(BackgroundWorker):
         self._patience: float = settings["webhook_total_timeout"] + settings["template_total_timeout"]
         self._lease = 2 * self._patience + 5
         self._most: int = max(settings["webhook_threads"], 1)
-        self._outbox = Outbox(self._engine, self._registry.dialect, datetime.timedelta(seconds=self._lease))
+        self._outbox = Outbox(self._engine, datetime.timedelta(seconds=self._lease))
         self._sender = Sender(settings)
 
     # -- the background thread, which uses the database

@@ -77,7 +77,7 @@ def _meeting(service: Service, parties: int, locking: str) -> Iterator[_Meeting]
             meeting.arrive()
 
     # On SQLite one transaction writes at a time, so no second client comes that far.
-    together = not driver_of(service.engine.dialect.name).locks_database
+    together = not driver_of(service.engine).locks_database
     if together:
         event.listen(service.engine, moment, wait)
     try:

@@ -37,7 +37,7 @@ def is_direct(engine: Engine) -> bool:
 @contextlib.contextmanager
 def reading(engine: Engine) -> Iterator[Connection | ReadConnection]:
     """A connection as requests that only read have it."""
-    connection = driver_of(engine.dialect.name).read_connection(engine) or engine.connect()
+    connection = driver_of(engine).read_connection(engine) or engine.connect()
     try:
         yield connection
     finally:
@@ -46,12 +46,12 @@ def reading(engine: Engine) -> Iterator[Connection | ReadConnection]:
 
 def run(connection: Any, statement: Any, values: Any = None) -> list[Any]:
     """The rows of a statement by the driver of the connection."""
-    return [tuple(row) for row in driver_of(connection.dialect.name).execute(connection, statement, values).tuples()]
+    return [tuple(row) for row in driver_of(connection).execute(connection, statement, values).tuples()]
 
 
 def first_row(connection: Any, statement: Any, values: Any = None) -> Any:
     """The first row of a statement, with attributes."""
-    return driver_of(connection.dialect.name).execute(connection, statement, values).first()
+    return driver_of(connection).execute(connection, statement, values).first()
 
 
 @contextlib.contextmanager
@@ -254,7 +254,7 @@ def test_texts_of_long_lists_of_values_are_bounded_by_their_size() -> None:
 
 
 def test_an_insert_of_many_rows_tells_listeners_of_its_error(service: Service, unique: Unique) -> None:
-    name, failures, driver = unique(), [], driver_of(service.engine.dialect.name)
+    name, failures, driver = unique(), [], driver_of(service.engine)
 
     def note(failure: Any) -> None:
         failures.append(type(failure.sqlalchemy_exception))

@@ -12,7 +12,6 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core import worker_tasks
-from netinv_core.db.engine import options_for
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
@@ -58,7 +57,7 @@ def test_a_worker_is_seen_with_its_task_until_it_ends(
 
 
 def test_a_worker_that_ended_without_a_word_is_known_for_a_day(service: Service) -> None:
-    options = options_for(service.registry.dialect, writing=True)
+    options = service.registry.driver.connection_options(writing=True)
     ages = {"gone": datetime.timedelta(minutes=3), "forgotten": datetime.timedelta(days=2)}
     with service.engine.connect().execution_options(**options) as connection, connection.begin():
         for host, age in ages.items():

@@ -107,5 +107,5 @@ def test_a_deletion_locks_the_tree_before_its_rows(nodes: Nodes) -> None:
         api.delete(f"{nodes.endpoint.path}{nodes.ids[0]}/")
     finally:
         sa.event.remove(nodes.service.engine, "before_cursor_execute", note)
-    locks_rows = not driver_of(nodes.service.engine.dialect.name).locks_database
+    locks_rows = not driver_of(nodes.service.engine).locks_database
     assert [lock for lock in locks if lock][:2] == (["tree", "rows"] if locks_rows else [])
