@@ -24,7 +24,8 @@ from netinv_core.auth.models import User
 from netinv_core.backups import schedule as backups
 from netinv_core.command_output import counted
 from netinv_core.db import availability, revisions, table_check, text_indexes
-from netinv_core.db.engine import db_now, is_pooled
+from netinv_core.db.engine import is_pooled
+from netinv_core.db.expressions import db_now
 from netinv_core.db.replicas import FOREIGN, PROMOTED, UP, replicas_for
 from netinv_core.db.replicas import INTERVAL as PROBE_INTERVAL
 from netinv_core.driver import driver_of
@@ -74,7 +75,7 @@ def _contents(connection: Connection, registry: Registry, ini: str) -> Iterator[
     yield from tables(connection, registry)
     yield from rows(connection, registry, ini)
     yield secret(connection, registry.settings.get("secret", ""), ini)
-    yield clock(connection, registry.dialect)
+    yield clock(connection)
     if is_pooled(connection.engine.url):
         yield pooled_timeout(connection)
     yield worker_processes(connection, registry.settings)
@@ -143,9 +144,9 @@ def pooled_timeout(connection: Connection) -> Finding:
     return Finding("pooler", OK, f"statements through the pooler end after {timeout}")
 
 
-def clock(connection: Connection, dialect: str) -> Finding:
+def clock(connection: Connection) -> Finding:
     """Compares the clocks of the database and of this machine; on SQLite they are one."""
-    stored = connection.execute(sa.select(db_now(dialect))).scalar_one()
+    stored = connection.execute(sa.select(db_now())).scalar_one()
     difference = utc(stored) - now() if isinstance(stored, datetime.datetime) else datetime.timedelta()
     if abs(difference) > MAX_CLOCK_DIFFERENCE:
         message = f"the clock of the database differs from this machine's by {abs(difference).total_seconds():.0f} s"

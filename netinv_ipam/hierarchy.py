@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
+from netinv_core.db.expressions import in_parameter, sortable_bytes
 from netinv_ipam.networks import BITS, packed
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import EVERYWHERE, GLOBAL, IN_VRF, container_statuses
@@ -111,11 +110,10 @@ def in_order(scope: str, table: Any) -> list[Any]:
     return order if scope == EVERYWHERE else [table.c.vrf_id, *order]
 
 
-def _begins_behind(dialect: str, order: Sequence[Any], **window: Any) -> Any:
+def _begins_behind(order: Sequence[Any], **window: Any) -> Any:
     """The condition that a prefix is in none of those before it."""
-    written = driver_of(dialect).greatest_bytes
-    before = sa.func.max(written(_table.c.broadcast)).over(order_by=order, rows=(None, -1), **window)
-    return sa.func.coalesce(before < written(_table.c.network), sa.true())
+    before = sa.func.max(sortable_bytes(_table.c.broadcast)).over(order_by=order, rows=(None, -1), **window)
+    return sa.func.coalesce(before < sortable_bytes(_table.c.network), sa.true())
 
 
 def lengths_of(
@@ -125,23 +123,22 @@ def lengths_of(
 
     :param equal: a prefix as large as the owner is a child as well
     """
-    dialect = uow.registry.dialect
-    if not driver_of(dialect).has_linear_frames:
+    if not uow.registry.driver.has_linear_frames:
         return _lengths_of_rows(uow, owners, limits, equal=equal)
     found, lengths = list(owners), dict[Any, dict[int, int]]()
     nothing = sa.select(sa.literal_column("0"), _table.c.prefix_length, sa.literal_column("0")).where(sa.false())
     for start in range(0, max(len(found), 1), MOST_RANGES):  # one without owners: the data do not tell how many
         part = found[start : start + MOST_RANGES]
-        selects = [_lengths(dialect, number, owner, limits, equal=equal) for number, owner in enumerate(part)]
+        selects = [_lengths(number, owner, limits, equal=equal) for number, owner in enumerate(part)]
         for number, length, count in uow.execute(sa.union_all(*selects or [nothing])).tuples():
             lengths.setdefault(part[number].key, {})[length] = count
     return lengths
 
 
-def _lengths(dialect: str, number: int, owner: Owner, limits: Limits, *, equal: bool) -> Any:
+def _lengths(number: int, owner: Owner, limits: Limits, *, equal: bool) -> Any:
     """SELECT of the numbers of an owner's direct children by prefix length."""
     smaller = _table.c.prefix_length >= owner.prefix_length + (0 if equal else 1)
-    child = _begins_behind(dialect, in_order(owner.scope, _table)).label("child")
+    child = _begins_behind(in_order(owner.scope, _table)).label("child")
     inside = [*within(owner, _table, owner.low, owner.high), smaller, *limits(_table)]
     rows = sa.select(_table.c.prefix_length, child).where(*inside).subquery()
     statement = sa.select(sa.literal_column(str(number)).label("owner"), rows.c.prefix_length, sa.func.count())
@@ -207,14 +204,13 @@ def space_taken(lengths: Mapping[int, int], bits: int) -> int:
 
 def top_prefixes(uow: UnitOfWork, vrf_ids: Sequence[Any]) -> list[tuple[Any, Any, int]]:
     """The ids of VRFs and of their prefixes that no other one contains, with their IP versions. Takes one statement."""
-    dialect = uow.registry.dialect
     conditions = [in_parameter(_table.c.vrf_id), *visible_prefixes(uow)(_table)]
     values = {"keys": list(vrf_ids)}
-    if not driver_of(dialect).has_linear_frames:
+    if not uow.registry.driver.has_linear_frames:
         columns = [_table.c[name] for name in ("vrf_id", "ip_version", "network", "prefix_length", "id")]
         return _tops(uow.execute(sa.select(*columns).where(*conditions), values).tuples())
     place, order = [_table.c.vrf_id, _table.c.ip_version], [_table.c.network, _table.c.prefix_length, _table.c.id]
-    top = _begins_behind(dialect, order, partition_by=place).label("top")
+    top = _begins_behind(order, partition_by=place).label("top")
     found = sa.select(_table.c.vrf_id, _table.c.id, _table.c.ip_version, top).where(*conditions).subquery()
     statement = sa.select(found.c.vrf_id, found.c.id, found.c.ip_version).where(found.c.top)
     return list(uow.execute(statement, values).tuples())

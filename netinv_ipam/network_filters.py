@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import netaddr
 import sqlalchemy as sa
 
-from netinv_core.db.expressions import in_values
-from netinv_core.driver import driver_of
+from netinv_core.db.expressions import before_slash, in_values
 from netinv_core.read.filters import Filter, custom, number
 from netinv_core.read.parameters import TOO_MANY
 from netinv_core.sql.lookups import LOOKUPS, any_of, begins, max_terms, meets
@@ -78,7 +77,7 @@ def lookups(name: str, written: str) -> Filter:
         if suffix in EXACT_LOOKUPS:
             return any_exact(table, values)
         if suffix in TEXT_LOOKUPS:
-            text = driver_of(dialect).before_slash(table.c[written])  # the address without its prefix length
+            text = before_slash(table.c[written])  # the address without its prefix length
             return meets(suffix, dialect, values, text)
         if sum(_terms(table, suffix, value) for value in values) > (most := max_terms(uow.settings)):
             raise ValueError(TOO_MANY.format(most=most))

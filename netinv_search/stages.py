@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.db import folding, text_indexes
-from netinv_core.db.engine import contains, inlined_int
+from netinv_core.db.engine import inlined_int
+from netinv_core.db.expressions import contains
 from netinv_core.errors import Denied
 from netinv_core.read import indexed_texts, words
 from netinv_core.registry_cache import cached_in_registry
@@ -139,7 +140,7 @@ def texts_that_contain(uow: UnitOfWork, text: str, limit: int) -> tuple[dict[str
     :data:`SCANNED_FOR_TEXTS` of each resource, by the labels of their resources; and the labels of those resources in
     which that was looked for. In others, what ``q`` compares depends on the text, or on indexes and permissions.
     """
-    dialect, is_ascii = uow.registry.dialect, text.isascii()
+    is_ascii = text.isascii()
     indexed = indexed_resources(uow, text)
     resources = [item for item in searchable(uow.registry) if item not in indexed and _compares_texts(uow, item, text)]
 
@@ -147,7 +148,7 @@ def texts_that_contain(uow: UnitOfWork, text: str, limit: int) -> tuple[dict[str
         rows = sa.select(table).limit(sa.literal_column(str(SCANNED_FOR_TEXTS))).subquery()
 
         def test(column: Any) -> Any:
-            return contains(dialect, lookups.as_text(dialect, column), _pattern(), is_ascii=is_ascii)
+            return contains(lookups.as_text(column), _pattern(), is_ascii=is_ascii)
 
         paths = _text_paths(endpoint, endpoint.filters["q"].searched)
         condition = lookups.any_of([relations.compare(endpoint, rows, path, test) for path in paths])

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import lower
-from netinv_core.db.expressions import in_parameter
+from netinv_core.db.expressions import in_parameter, lower
 from netinv_core.errors import short
 from netinv_core.fields import Choice, Reference, Status, ToMany, ToOne, generic_pairs
 from netinv_core.nearest import did_you_mean, nearest_names
@@ -190,8 +189,7 @@ class NamedReferences:
         natural = target.natural_attribute
         if natural is not None and natural in table.c and table.c[natural] not in columns:
             shown.append(table.c[natural])
-        dialect = self.uow.registry.dialect
-        compared = [sa.type_coerce(lower(dialect, column), sa.Text) if folded else column for column in columns]
+        compared = [sa.type_coerce(lower(column), sa.Text) if folded else column for column in columns]
         condition = sa.or_(*(in_parameter(column, parameter) for column in compared))
         return shown, table, sa.and_(condition, *permissions.visible(self.uow, target, table))
 

@@ -13,14 +13,12 @@ from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.sql.elements import ColumnElement
 
 from netinv_core import patterns
-from netinv_core.caches import lru_cache
 from netinv_core.db.availability import is_away, is_busy
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import WRITING as WRITING
 from netinv_core.driver.general import ConnectionLimits
 from netinv_core.driver.sessions import OwnedSession
 from netinv_core.driver.url_parameters import is_pooled as is_pooled
-from netinv_core.models.types import Timestamp
 from netinv_core.wrong_results import WithoutJsonForm
 
 
@@ -100,31 +98,6 @@ def inlined_int(name: str, value: int | None = None) -> Any:
     return sa.bindparam(name, value, type_=sa.Integer, literal_execute=True)
 
 
-def lower(dialect: str, expression: Any) -> Any:
-    """SQL expression: ``expression`` in lower case, by the rules of Unicode on every database."""
-    if isinstance(getattr(expression, "table", None), sa.Table):
-        return _lower_column(dialect, expression)
-    return driver_of(dialect).lower(expression)
-
-
-@lru_cache("columns in lower case", 5000)
-def _lower_column(dialect: str, column: Any) -> Any:
-    """The column of a model in lower case, kept: a search compares several."""
-    return driver_of(dialect).lower(column)
-
-
-def contains(dialect: str, expression: Any, pattern: Any, *, is_ascii: bool) -> Any:
-    """The condition that a text matches a pattern for LIKE, in lower case, with the escape character ``/``.
-
-    For a pattern of ASCII (``is_ascii``), only ASCII letters of the text are folded, which takes a fifth of the time on
-    PostgreSQL and a hundredth on SQLite. The letters outside of ASCII whose lower case is in it (``K``, the Kelvin
-    sign, and ``İ``) are not found so.
-    """
-    if is_ascii and (found := driver_of(dialect).contains_ascii(expression, pattern)) is not None:
-        return found
-    return lower(dialect, expression).like(lower(dialect, pattern), escape="/")
-
-
 def lower_value(dialect: str, value: str) -> Any:
     """A value in lower case, to compare with :func:`lower`.
 
@@ -143,15 +116,6 @@ def regex_match(dialect: str, expression: Any, some: Sequence[str], *, ignore_ca
         patterns.check(pattern)
     matches: ColumnElement[bool] = driver_of(dialect).matches(expression, some, ignore_case=ignore_case)
     return matches
-
-
-def db_now(dialect: str) -> ColumnElement[Any]:
-    """SQL expression: the present time by the clock of the database, which all processes share.
-
-    It is the time of the statement, not of the transaction: a row written after a wait for a lock has a later time than
-    the row of the transaction that held the lock.
-    """
-    return driver_of(dialect).now(Timestamp())
 
 
 def lock_rows(statement: Any) -> Any:

@@ -10,8 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql.expression import FromClause
 
-from netinv_core.db.engine import db_now
-from netinv_core.db.expressions import in_parameter
+from netinv_core.db.expressions import db_now, in_parameter
 from netinv_core.driver.combined import Combined, Run
 from netinv_core.models.types import Binary, Json
 
@@ -48,7 +47,7 @@ class InsertWithRelated(Combined):
         return [column for column in self._table.c if not isinstance(column.type, _DOCUMENTS)]
 
     def in_steps(self, run: Run, values: RecordRows) -> Sequence[int]:
-        insert = sa.insert(self._table).values(time=db_now(self._dialect))  # not kept: SQLite has the time as a value
+        insert = sa.insert(self._table).values(time=db_now())
         run(insert, values.records)
         keys = [row["id"] for row in values.records]
         following = zip(self._following, values.parameters, strict=True)
@@ -88,7 +87,7 @@ class InsertWithRelated(Combined):
             .table_valued(*columns, name="given")
             .render_derived(with_types=True)
         )
-        began = sa.select(db_now(self._dialect)).scalar_subquery()
+        began = sa.select(db_now()).scalar_subquery()
         later = source.c.position / sa.literal_column(str(RECORDS_PER_TIME)) * sa.text("interval '1 microsecond'")
         rows = sa.select(began + later, *source.c)
         columns_in_order = ["time", *(column.name for column in inserted)]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.db.engine import lower
+from netinv_core.db.expressions import lower
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
@@ -96,7 +96,7 @@ def _build(connection: Connection, registry: Registry) -> None:
 
 def _commands(dialect: Any, name: str, index: TextIndex) -> Iterator[str]:
     """SQL that creates an index, and the statistics that a partial one does not have."""
-    expression = lower("postgresql", sa.column(index.column.name)).compile(dialect=dialect)
+    expression = lower(sa.column(index.column.name)).compile(dialect=dialect)
     table, condition = index.column.table.name, f" WHERE {index.given} IS NOT NULL" if index.given else ""
     yield f"CREATE INDEX CONCURRENTLY {name} ON {table} USING gin ({expression} gin_trgm_ops){condition}"
     if index.given and dialect.server_version_info >= STATISTICS_OF_EXPRESSIONS:

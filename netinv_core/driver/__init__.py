@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.driver.general import Driver
+from netinv_core.driver.general import Driver as Driver
 from netinv_core.driver.mariadb import MariadbDriver
 from netinv_core.driver.postgresql import PostgresqlDriver
 from netinv_core.driver.sqlite import SqliteDriver

@@ -20,3 +20,8 @@ class Explain(Executable, ClauseElement):
 @compiles(Explain, "postgresql")
 def _explain(element: Explain, compiler: Any, **options: Any) -> str:
     return f"EXPLAIN (FORMAT JSON) {compiler.process(element.select, **options)}"
+
+
+def rows_of_plan(plan: Any) -> int:
+    """The number of rows that the database expects, by the result of :class:`Explain`."""
+    return int(plan[0]["Plan"]["Plan Rows"])

@@ -21,6 +21,8 @@ from netinv_core.driver.read_connection import ReadConnection
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
+# First character (counted from 1) and length of the groups of a UUID's 32 digits.
+_UUID_GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
 WRITING = "netinv_writing"  # execution option of a connection whose transactions write
 Values = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
@@ -46,7 +48,6 @@ class Driver:
     * ``compares_ranges_of_rows``: an index serves the condition that a column is in a range of another row;
     * ``has_linear_frames``: the time of window functions over a part of the rows grows with their number only;
     * ``members``: expressions over members of JSON documents;
-    * ``uuids_are_text``: the cast of a UUID to text has its dashes;
     * ``text_cast``: the type to which numbers and dates are cast to be texts;
     * ``times_are_aware``: times come and go with their offset;
     * ``is_server``: the database is no file;
@@ -63,7 +64,7 @@ class Driver:
 
     locks_database = locks_what_it_reads = checks_each_row = has_text_indexes = False
     sorts_nulls = compares_rows = compares_ranges_of_rows = has_linear_frames = True
-    uuids_are_text = times_are_aware = copies_tables = builds_indexes_beside_writes = has_sequences = False
+    times_are_aware = copies_tables = builds_indexes_beside_writes = has_sequences = False
     foreign_keys_at_once = commits_table_changes = False
     is_server = True
     snapshot: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
@@ -147,8 +148,8 @@ class Driver:
         return value.lower()
 
     def contains_ascii(self, expression: Any, pattern: Any) -> Any:
-        """The condition that a text matches a pattern of ASCII in lower case; ``None`` where it is like any other."""
-        return None
+        """The condition that a text matches a pattern of ASCII in lower case."""
+        return self.lower(expression).like(self.lower(pattern), escape="/")
 
     def folded_pattern(self, parts: Iterable[str | frozenset[str]]) -> str:
         """The pattern of :meth:`contains_folded` for characters, and for sets that each stand for one of theirs."""
@@ -168,6 +169,16 @@ class Driver:
         """A text that the planner of the database sees, where this makes a difference."""
         return text
 
+    def text_of(self, column: Any) -> Any:
+        """A number, a date or a document as text."""
+        return sa.cast(column, self.text_cast)
+
+    def uuid_text(self, column: Any) -> Any:
+        """A UUID as text, with its dashes."""
+        digits = sa.func.replace(sa.cast(column, sa.CHAR(36)), "-", "", type_=sa.Text)
+        groups = [sa.func.substr(digits, start, length) for start, length in _UUID_GROUPS]
+        return sa.func.concat_ws("-", *groups, type_=sa.Text)
+
     def decimal_text(self, column: Any) -> Any:
         """A decimal number with the digits of its scale as text."""
         return sa.cast(column, self.text_cast)
@@ -184,16 +195,20 @@ class Driver:
         folded = [self.planned(self.lower_value(pattern)) for pattern in patterns] if fold else patterns
         return any_of([text.like(pattern, escape="/") for pattern in folded])
 
-    def now(self, type_: Any) -> Any:
-        """The time of the statement by the clock of the database; ``type_`` is that of times."""
+    def now(self) -> Any:
+        """The time of the statement by the clock of the database."""
         return sa.literal_column("UTC_TIMESTAMP(6)")
 
     def estimated_count(self, table: Any) -> Any:
-        """SELECT of the number of rows of a table by statistics; ``None`` where the database keeps none."""
+        """SELECT of the number of rows of a table by statistics; ``None`` where the database keeps none. It
+        gives a negative number, or 0, for a table that was never analysed.
+        """
         return None
 
     def expected_rows(self, select: Any) -> Any:
-        """Statement for the plan of a SELECT; ``None`` where it does not tell the number of rows."""
+        """Statement for the plan of a SELECT, of which :func:`netinv_core.driver.explain.rows_of_plan` is the number of
+        rows; ``None`` where it does not tell it.
+        """
         return None
 
     def typed_null(self, null: Any) -> Any:
@@ -204,7 +219,7 @@ class Driver:
         """The part of a text before its slash."""
         return sa.func.substring_index(text, "/", 1, type_=sa.Text)
 
-    def greatest_bytes(self, column: Any) -> Any:
+    def sortable_bytes(self, column: Any) -> Any:
         """Bytes as what the function ``max`` takes, and what sorts as they do."""
         return column
 

@@ -31,7 +31,7 @@ PATTERNS_TOGETHER = 50  # in one regular expression
 class PostgresqlDriver(Driver):
     """Driver of psycopg."""
 
-    has_text_indexes = uuids_are_text = times_are_aware = has_sequences = True
+    has_text_indexes = times_are_aware = has_sequences = True
     builds_indexes_beside_writes = foreign_keys_at_once = True
     time_type = sa.DateTime(timezone=True)
     json_type = postgresql.JSONB(none_as_null=True)
@@ -111,10 +111,13 @@ class PostgresqlDriver(Driver):
             return text
         return sa.bindparam(None, text, type_=sa.Text(), unique=True, literal_execute=True)
 
+    def uuid_text(self, column: Any) -> Any:
+        return sa.cast(column, sa.Text)
+
     def instant_text(self, column: Any) -> Any:
         return sa.func.to_char(column, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"', type_=sa.Text)
 
-    def now(self, type_: Any) -> Any:
+    def now(self) -> Any:
         return sa.func.clock_timestamp()
 
     def estimated_count(self, table: Any) -> Any:
@@ -130,7 +133,7 @@ class PostgresqlDriver(Driver):
     def before_slash(self, text: Any) -> Any:
         return sa.func.split_part(text, "/", 1, type_=sa.Text)
 
-    def greatest_bytes(self, column: Any) -> Any:
+    def sortable_bytes(self, column: Any) -> Any:
         return sa.collate(sa.func.encode(column, "hex", type_=sa.Text), "C")
 
     def stored_bytes(self, column: Any) -> Any:

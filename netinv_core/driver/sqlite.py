@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import sqlite3
 import uuid
 import weakref
@@ -89,8 +88,8 @@ class SqliteDriver(Driver):
         kind = "contains" if before and after else "starts" if after else "ends"
         return _meets(kind, text, [value.lower() for value in values] if fold else values)
 
-    def now(self, type_: Any) -> Any:
-        return sa.literal(datetime.datetime.now(datetime.UTC), type_)
+    def now(self) -> Any:
+        return sa.func.netinv_now()
 
     def before_slash(self, text: Any) -> Any:
         return sa.func.substr(text, 1, sa.func.instr(text, "/") - 1, type_=sa.Text)

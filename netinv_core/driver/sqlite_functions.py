@@ -6,6 +6,7 @@ however long it takes: so every function checks the time itself.
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -55,6 +56,7 @@ class Functions:
         }
         for name, (count, function) in functions.items():
             connection.create_function(name, count, self._within_time(function), deterministic=True)
+        connection.create_function("netinv_now", 0, _now)
         if self.seconds:
             connection.set_progress_handler(self._is_over, INSTRUCTIONS_BETWEEN_CHECKS)
 
@@ -137,6 +139,11 @@ TESTS: Mapping[str, Callable[[Functions, Sequence[str]], Test]] = {
 
 def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
+
+
+def _now() -> str:
+    """SQL function ``netinv_now``: the present time in UTC, as SQLAlchemy stores times."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
 def _concat_ws(separator: str, *parts: str | None) -> str:

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from netinv_core.caches import BoundedCache, lru_cache
 from netinv_core.changelog.models import CREATE, DELETE, ChangeNumbering, ObjectChange
 from netinv_core.db.engine import inlined_int
-from netinv_core.db.estimates import expected_rows, rows_of_plan
+from netinv_core.driver.explain import rows_of_plan
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
 
@@ -108,7 +108,7 @@ def bounded_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]
     """
     table = endpoint.table
     rows = sa.select(table.c.id).where(*conditions)
-    expected = expected_rows(uow.registry.dialect, rows)
+    expected = uow.registry.driver.expected_rows(rows)
     if expected is None:
         return None
     first = rows.limit(inlined_int("most", most + 1)).subquery()

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlalchemy as sa
 
 from netinv_core.db.engine import inlined_int
-from netinv_core.driver import driver_of
 from netinv_core.read.ordering import Order, SortKey, order_by
 from netinv_core.sql import lookups
 
 if TYPE_CHECKING:
+    from netinv_core.driver import Driver
     from netinv_core.uow import UnitOfWork
 
 MAX_TEXT = 255  # characters of a text without a limit that are compared; MariaDB sorts by the first 1024 bytes anyway
@@ -55,7 +55,7 @@ def rows(
         .where(*conditions)
     )
     found: list[tuple[Any, ...]] = []
-    for condition, expressions in _parts(uow.registry.dialect, keys, position.values):
+    for condition, expressions in _parts(uow.registry.driver, keys, position.values):
         part = statement.where(*condition).order_by(*expressions)
         if limit:
             part = part.limit(inlined_int("limit", limit + 1 - len(found)))
@@ -89,51 +89,53 @@ def _comparable(expression: Any) -> Any:
     return expression
 
 
-def _parts(dialect: str, keys: Sequence[SortKey], values: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], list[Any]]]:
+def _parts(
+    driver: Driver, keys: Sequence[SortKey], values: Sequence[Any]
+) -> Iterator[tuple[tuple[Any, ...], list[Any]]]:
     """Yields the conditions and the ORDER BY of each part of the rows after ``values``, part by part in their order.
 
     An index serves the comparison and the order of the first key only where neither mentions nulls.
     """
     if not values:
-        yield (), order_by(dialect, keys)
+        yield (), order_by(driver, keys)
         return
     first, *rest = keys
     if not first.nullable:
-        yield (_after(dialect, keys, values),), order_by(dialect, keys)
+        yield (_after(driver, keys, values),), order_by(driver, keys)
         return
     is_set = [first._replace(nullable=False), *rest]
     if values[0] is not None:
-        yield (_after(dialect, is_set, values),), order_by(dialect, is_set)
+        yield (_after(driver, is_set, values),), order_by(driver, is_set)
     else:
-        yield (first.expression.is_(None), _after(dialect, rest, values[1:])), order_by(dialect, rest)
+        yield (first.expression.is_(None), _after(driver, rest, values[1:])), order_by(driver, rest)
     if first.nulls_first is (values[0] is None):
         there = first.expression.is_not(None) if first.nulls_first else first.expression.is_(None)
-        yield (there,), order_by(dialect, is_set if first.nulls_first else rest)
+        yield (there,), order_by(driver, is_set if first.nulls_first else rest)
 
 
-def _after(dialect: str, keys: Sequence[SortKey], values: Sequence[Any]) -> Any:
+def _after(driver: Driver, keys: Sequence[SortKey], values: Sequence[Any]) -> Any:
     """The condition that a row comes after one with these values."""
     uniform = _uniform(keys)
-    if driver_of(dialect).compares_rows and uniform > 1:
+    if driver.compares_rows and uniform > 1:
         row = sa.tuple_(*(key.expression for key in keys[:uniform]))
         last = sa.tuple_(*map(_parameter, keys[:uniform], values))
         beyond = row < last if keys[0].descending else row > last
         if uniform == len(keys):
             return beyond
         from_last = row <= last if keys[0].descending else row >= last
-        return sa.and_(from_last, sa.or_(beyond, _after(dialect, keys[uniform:], values[uniform:])))
+        return sa.and_(from_last, sa.or_(beyond, _after(driver, keys[uniform:], values[uniform:])))
     (key, *rest), (value, *others) = keys, values
     strictly = _beyond(key, value)
     if not rest:
         return strictly
     if key.nullable:
         equal = key.expression.is_(None) if value is None else key.expression == _parameter(key, value)
-        return sa.or_(strictly, sa.and_(equal, _after(dialect, rest, others)))
+        return sa.or_(strictly, sa.and_(equal, _after(driver, rest, others)))
     parameter = _parameter(key, value)
     from_value = key.expression <= parameter if key.descending else key.expression >= parameter
     # MariaDB reads one range of an index for each key only where the equality is written, though it follows.
     equal = key.expression == parameter
-    return sa.and_(from_value, sa.or_(strictly, sa.and_(equal, _after(dialect, rest, others))))
+    return sa.and_(from_value, sa.or_(strictly, sa.and_(equal, _after(driver, rest, others))))
 
 
 def _uniform(keys: Sequence[SortKey]) -> int:

@@ -17,7 +17,6 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
-from netinv_core.driver import driver_of
 from netinv_core.errors import Invalid
 from netinv_core.models.columns import column_info
 from netinv_core.models.types import Json
@@ -29,6 +28,7 @@ from netinv_core.sql.records import nested_fields
 from netinv_core.sql.relations import Visible, everything
 
 if TYPE_CHECKING:
+    from netinv_core.driver import Driver
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
     from netinv_core.read.filters import Filter
@@ -309,19 +309,19 @@ def _shown_columns(endpoint: Endpoint, reference: str) -> set[str]:
 
 def _order(joins: _Joins, keys: Sequence[SortKey]) -> Order:
     every = [*keys, SortKey(joins.root.table.c.id, nullable=False)]
-    expressions = order_by(joins.root.endpoint.registry.dialect, every)
+    expressions = order_by(joins.root.endpoint.registry.driver, every)
     return Order(joins.source, expressions, every, joins.whole_source)
 
 
-def order_by(dialect: str, keys: Iterable[SortKey]) -> list[Any]:
+def order_by(driver: Driver, keys: Iterable[SortKey]) -> list[Any]:
     """Returns the ORDER BY expressions of sort keys, with nulls first or last on every database."""
-    return [expression for key in keys for expression in _sorted(dialect, key)]
+    return [expression for key in keys for expression in _sorted(driver, key)]
 
 
-def _sorted(dialect: str, key: SortKey) -> list[Any]:
+def _sorted(driver: Driver, key: SortKey) -> list[Any]:
     ordered = key.expression.desc() if key.descending else key.expression.asc()
     if not key.nullable:
         return [ordered]
-    if not driver_of(dialect).sorts_nulls:
+    if not driver.sorts_nulls:
         return [key.expression.is_not(None) if key.nulls_first else key.expression.is_(None), ordered]
     return [ordered.nulls_first() if key.nulls_first else ordered.nulls_last()]

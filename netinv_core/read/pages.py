@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core import crypto
-from netinv_core.db.estimates import estimated_count
 from netinv_core.errors import Invalid
 from netinv_core.read import counts, keyset, listing, ordering
 from netinv_core.read.keyset import Position
@@ -123,6 +122,6 @@ def _estimate(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], co
         most = uow.registry.settings.get("exact_count_limit") or COUNTED
         with listing.filter_errors_as_400():
             return counts.bounded_count(uow, endpoint, conditions, most)
-    statement = estimated_count(uow.registry.dialect, endpoint.table) if count == ESTIMATE else None
+    statement = uow.registry.driver.estimated_count(endpoint.table) if count == ESTIMATE else None
     estimated = 0 if statement is None else int(uow.execute(statement).scalar() or 0)
     return estimated if estimated > 0 else None

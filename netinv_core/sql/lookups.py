@@ -17,13 +17,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core import dates, patterns
-from netinv_core.db.engine import lower, lower_value, regex_match
-from netinv_core.db.expressions import in_values
+from netinv_core.db.engine import lower_value, regex_match
+from netinv_core.db.expressions import as_text as as_text
+from netinv_core.db.expressions import in_values, lower
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import any_of as any_of
 from netinv_core.driver.general import escaped as escaped
 from netinv_core.driver.general import python_type as python_type
-from netinv_core.models.types import Chars, Timestamp, utc
+from netinv_core.models.types import Chars, utc
 
 LAST_CHARACTER = "\U0010ffff"
 MAX_COMPARED = 6000  # characters of a text: SQLite takes patterns of 50,000 bytes, and an escaped letter may have 8
@@ -32,37 +33,9 @@ Compare = Callable[[str, Any, Any], Condition]
 CompareAny = Callable[[str, Any, Sequence[Any]], Condition]
 
 
-# First character (counted from 1) and length of the groups of a UUID's 32 digits.
-_UUID_GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
-
-
 # ASCII digits, and no more than numbers within the range of floats have.
 _NUMBER = re.compile(r"\s*[-+]?([0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(e[-+]?[0-9]{1,3})?\s*", re.I)
 _BITS: dict[type[sa.Integer], int] = {sa.SmallInteger: 16, sa.BigInteger: 64}
-
-
-def as_text(dialect: str, column: Any) -> Any:
-    """SQL expression: the column as the text that its value has in JSON."""
-    if isinstance(column.type, sa.Uuid):
-        if driver_of(dialect).uuids_are_text:
-            return sa.cast(column, sa.Text)
-        digits = sa.func.replace(sa.cast(column, sa.CHAR(36)), "-", "", type_=sa.Text)
-        groups = [sa.func.substr(digits, start, length) for start, length in _UUID_GROUPS]
-        return sa.func.concat_ws("-", *groups, type_=sa.Text)
-    if python_type(column) is str:
-        return column
-    if isinstance(column.type, sa.Boolean):
-        return sa.case((column.is_(True), "true"), (column.is_(False), "false"))
-    if isinstance(column.type, Timestamp):
-        return _instant_text(dialect, column)
-    if isinstance(column.type, sa.Numeric) and column.type.scale is not None:
-        return driver_of(dialect).decimal_text(column)
-    return sa.cast(column, driver_of(dialect).text_cast)
-
-
-def _instant_text(dialect: str, column: Any) -> Any:
-    """An instant in ISO 8601 and UTC; as in JSON, without a fraction when that is 0."""
-    return sa.func.replace(driver_of(dialect).instant_text(column), ".000000Z", "Z", type_=sa.Text)
 
 
 def convert(column: Any, value: Any) -> Any:
@@ -173,9 +146,9 @@ def _like(before: str, after: str, *, fold: bool) -> CompareAny:
 
     def compare(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
         parts = [_parts(column, str(value), starts=not before, ends=not after) or [str(value)] for value in values]
-        text = as_text(dialect, column)
+        text = as_text(column)
         asked = [part for some in parts for part in some]
-        return driver_of(dialect).like(lower(dialect, text) if fold else text, asked, before, after, fold=fold)
+        return driver_of(dialect).like(lower(text) if fold else text, asked, before, after, fold=fold)
 
     return compare
 
@@ -198,7 +171,7 @@ def begins(dialect: str, column: Any, text: str) -> Condition:
 
 def _iexact(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
     texts = [next(iter(_parts(column, str(value), starts=True, ends=True)), str(value)) for value in values]
-    text, folded = lower(dialect, as_text(dialect, column)), [lower_value(dialect, text) for text in texts]
+    text, folded = lower(as_text(column)), [lower_value(dialect, text) for text in texts]
     return text == folded[0] if len(folded) == 1 else text.in_(folded)
 
 
@@ -207,7 +180,7 @@ def _regex(*, fold: bool) -> CompareAny:
 
     def compare(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
         texts = [str(value) for value in values]
-        matches = regex_match(dialect, as_text(dialect, column), texts, ignore_case=fold)
+        matches = regex_match(dialect, as_text(column), texts, ignore_case=fold)
         return any_of([matches, *[found for text in texts for found in _as_parts(dialect, column, text, fold=fold)]])
 
     return compare

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import answer_size
-from netinv_core.db.expressions import in_parameter
+from netinv_core.db.expressions import in_parameter, stored_bytes
 from netinv_core.models.types import Json, LongText
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def check(uow: UnitOfWork, long: Sequence[Any], key: Any, keys: Sequence[Any]) -
 
 def _size(registry: Registry, long: Sequence[Any], key: Any) -> sa.Select[Any]:
     """SELECT of the bytes of the long values of the rows with the ``keys``."""
-    driver, alias = registry.driver, key.table.alias("sizes")
-    sizes = [sa.func.coalesce(driver.stored_bytes(alias.c[column.name]), 0) for column in long]
+    alias = key.table.alias("sizes")
+    sizes = [sa.func.coalesce(stored_bytes(alias.c[column.name]), 0) for column in long]
     total = sa.func.coalesce(sa.func.sum(sum(sizes[1:], sizes[0])), 0)
     return sa.select(total).where(in_parameter(alias.c[key.name]))

@@ -231,7 +231,7 @@ def _select_doubles(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
     """
     if not rules:
         return None
-    table, dialect = endpoint.table, endpoint.registry.dialect
+    table = endpoint.table
     batch = sa.select(table.c.id).where(in_parameter(table.c.id)).cte("batch")
     parts = []
     for number, rule in enumerate(rules):
@@ -240,9 +240,9 @@ def _select_doubles(endpoint: Endpoint, rules: Sequence[JudgedRule]) -> Any:
         meant = sa.select(table.c.id).where(rule.applies).correlate(None)
         joined = table.join(other, sa.and_(other.c.id != table.c.id, *same))
         is_written = other.c.id.in_(sa.select(batch.c.id))
-        least = sa.func.min(sa.case((is_written, lookups.as_text(dialect, other.c.id))))
+        least = sa.func.min(sa.case((is_written, lookups.as_text(other.c.id))))
         others = sa.func.sum(sa.case((is_written, 0), else_=1))
-        own = lookups.as_text(dialect, table.c.id)
+        own = lookups.as_text(table.c.id)
         part = sa.select(table.c.id, sa.literal_column(str(number)).label("rule"), own.label("own"), least, others)
         in_batch = table.c.id.in_(sa.select(batch.c.id))
         limited = part.select_from(joined).where(in_batch, rule.applies, other.c.id.in_(meant))

@@ -108,7 +108,7 @@ def _part(endpoint: Endpoint, number: int, name: str, conditions: Sequence[Any],
     """SELECT of the number of the facet, its values as text, and their counts."""
     table = endpoint.table
     column = table.c[endpoint.fields[name].attribute]
-    text = sa.cast(as_text(endpoint.registry.dialect, column), sa.String(MAX_TEXT))
+    text = sa.cast(as_text(column), sa.String(MAX_TEXT))
     value = sa.func.nullif(text, "").label("value")  # a blank choice is read as null
     count = sa.func.count().label("count")
     place: Any = sa.literal_column(str(number)).label("facet")

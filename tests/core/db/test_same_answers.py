@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.db.engine import db_now
+from netinv_core.db.expressions import db_now
 from netinv_testing import Service
 from tests.support.rows import Rows
 
@@ -82,6 +82,6 @@ def test_the_time_of_the_database_goes_on_within_a_transaction(service: Service)
     with service.unit_of_work() as uow:
         times = []
         for _ in range(2):
-            times.append(uow.execute(sa.select(db_now(uow.registry.dialect))).scalar_one())
+            times.append(uow.execute(sa.select(db_now())).scalar_one())
             time.sleep(0.01)
     assert times[0] < times[1]
