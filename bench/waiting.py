@@ -107,7 +107,7 @@ class _Waiting:
 
     def claims(self) -> None:
         """Measures claims, each of as many deliveries as a receiver with eight messages at a time has room for."""
-        outbox = Outbox(self.engine, "postgresql", datetime.timedelta(minutes=1))
+        outbox = Outbox(self.engine, datetime.timedelta(minutes=1))
         times = []
         for _ in range(CLAIMS):
             began = time.perf_counter()

@@ -16,11 +16,11 @@ REGENERATE = "make trace TRACE=--document writes the lists; a raised ceiling nee
 # The most functions and files of netinv that a request enters.
 CEILINGS = {
     "GET one device": (118, 42),
-    "GET list name__ic, 50": (164, 53),
+    "GET list name__ic, 50": (163, 54),  # expressions of databases have a file of their own
     "PATCH 3 devices": (347, 99),  # rules lock what they read, and see what was written
     "page: list": (244, 90),  # filters of validation rules
     "page: form submit": (408, 114),
-    "delivery": (142, 35),  # says that it is alive
+    "delivery": (139, 36),  # says that it is alive
 }
 SLACK = 1.05  # for what a request does now and then
 MOST_STATEMENTS = {"PATCH 3 devices": 19, "page: form submit": 20}

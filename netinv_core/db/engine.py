@@ -1,18 +1,15 @@
-"""Engines and sessions, and SQL that differs between PostgreSQL, MariaDB/MySQL and SQLite."""
+"""Engines and sessions, locks of rows, and the errors of statements that exceed limits of the database."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import orjson
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.orm import Session, sessionmaker
-from sqlalchemy.sql.elements import ColumnElement
 
-from netinv_core import patterns
 from netinv_core.db.availability import is_away, is_busy
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import WRITING as WRITING
@@ -96,26 +93,6 @@ def commit_without_disk(connection: Connection) -> None:
 def inlined_int(name: str, value: int | None = None) -> Any:
     """A parameter that is a literal in the statement, so that the query planner sees it (LIMIT, OFFSET)."""
     return sa.bindparam(name, value, type_=sa.Integer, literal_execute=True)
-
-
-def lower_value(dialect: str, value: str) -> Any:
-    """A value in lower case, to compare with :func:`lower`.
-
-    MariaDB and MySQL convert it themselves, as they map some letters differently from Python (``İ``, ``ẞ``).
-    """
-    return driver_of(dialect).lower_value(value)
-
-
-def regex_match(dialect: str, expression: Any, some: Sequence[str], *, ignore_case: bool) -> ColumnElement[bool]:
-    """The condition that ``expression`` matches one of some regular expressions, in the syntax common to Python and the
-    databases.
-
-    :raises ValueError: for an invalid or too long pattern
-    """
-    for pattern in some:
-        patterns.check(pattern)
-    matches: ColumnElement[bool] = driver_of(dialect).matches(expression, some, ignore_case=ignore_case)
-    return matches
 
 
 def lock_rows(statement: Any) -> Any:

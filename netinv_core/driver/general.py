@@ -144,7 +144,9 @@ class Driver:
         return sa.func.lower(expression)
 
     def lower_value(self, value: str) -> Any:
-        """A value in lower case, as the database has it."""
+        """A value in lower case, to compare with :meth:`lower`. MariaDB and MySQL convert it themselves: they map some
+        letters differently from Python (``İ``, ``ẞ``).
+        """
         return value.lower()
 
     def contains_ascii(self, expression: Any, pattern: Any) -> Any:
@@ -161,7 +163,9 @@ class Driver:
         return expression.op("REGEXP", is_comparison=True)(sa.func.concat("(?-i)", pattern))
 
     def matches(self, expression: Any, patterns: Sequence[str], *, ignore_case: bool) -> Any:
-        """The condition that a text matches one of some regular expressions."""
+        """The condition that a text matches one of some regular expressions, in the syntax common to Python and the
+        databases.
+        """
         flags = "(?i)" if ignore_case else "(?-i)"
         return any_of([expression.op("REGEXP", is_comparison=True)(flags + pattern) for pattern in patterns])
 

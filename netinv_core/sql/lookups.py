@@ -17,7 +17,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core import dates, patterns
-from netinv_core.db.engine import lower_value, regex_match
 from netinv_core.db.expressions import as_text as as_text
 from netinv_core.db.expressions import in_values, lower
 from netinv_core.driver import driver_of
@@ -171,7 +170,7 @@ def begins(dialect: str, column: Any, text: str) -> Condition:
 
 def _iexact(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
     texts = [next(iter(_parts(column, str(value), starts=True, ends=True)), str(value)) for value in values]
-    text, folded = lower(as_text(column)), [lower_value(dialect, text) for text in texts]
+    text, folded = lower(as_text(column)), [driver_of(dialect).lower_value(text) for text in texts]
     return text == folded[0] if len(folded) == 1 else text.in_(folded)
 
 
@@ -180,7 +179,9 @@ def _regex(*, fold: bool) -> CompareAny:
 
     def compare(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
         texts = [str(value) for value in values]
-        matches = regex_match(dialect, as_text(column), texts, ignore_case=fold)
+        for pattern in texts:
+            patterns.check(pattern)
+        matches = driver_of(dialect).matches(as_text(column), texts, ignore_case=fold)
         return any_of([matches, *[found for text in texts for found in _as_parts(dialect, column, text, fold=fold)]])
 
     return compare

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from netinv_core.driver import driver_of
 from netinv_ipam.web import prefix_map
 from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
@@ -188,7 +187,7 @@ def test_the_number_of_statements_does_not_grow(service: Service, browser: Brows
     for number in range(20, 40):
         prefix_of(api, vrf, f"10.70.{number}.0/24", "container")
     hosts(api, vrf, *(f"10.70.5.{number}/24" for number in range(20, 60)))
-    counts_apart = not driver_of(service.registry.dialect).compares_ranges_of_rows  # on MariaDB
+    counts_apart = not service.registry.driver.compares_ranges_of_rows  # on MariaDB
     assert statements() == before and max(before) <= MAX_STATEMENTS + counts_apart
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from netinv_core.driver import driver_of
 from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
@@ -217,7 +216,7 @@ def test_statements_for_mariadb_compare_networks_with_constants_only(
     the square of the time for frames.
     """
     for name in ("compares_ranges_of_rows", "has_linear_frames"):
-        monkeypatch.setattr(driver_of(service.registry.dialect), name, False)
+        monkeypatch.setattr(service.registry.driver, name, False)
     container = prefix_of(api, vrf, "10.80.0.0/16", "container")
     prefix_of(api, vrf, "10.80.4.0/24", "container")
     with service.statements() as result:

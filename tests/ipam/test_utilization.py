@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from netinv_core.driver import driver_of
 from netinv_core.read import ranked
 from netinv_testing import Api, Service, Unique
 from netinv_testing.client import PASSWORD
@@ -72,7 +71,7 @@ def test_addresses_count_once_among_those_that_hosts_may_have(
     counts_in_subquery: bool,
 ) -> None:
     """MariaDB counts by constant ranges, the others in a subquery: both ways count the same on every database."""
-    monkeypatch.setattr(driver_of(service.registry.dialect), "compares_ranges_of_rows", counts_in_subquery)
+    monkeypatch.setattr(service.registry.driver, "compares_ranges_of_rows", counts_in_subquery)
     prefix = prefix_of(api, vrf, network, **fields)
     hosts(api, vrf, *used)
     hosts(api, None, used[0])
@@ -162,7 +161,7 @@ def test_restricted_users_count_what_they_may_view(service: Service, api: Api, v
 def test_lists_take_a_few_statements_more_however_many_prefixes(
     service: Service, api: Api, vrf: str, monkeypatch: pytest.MonkeyPatch, counts_in_subquery: bool, more: int
 ) -> None:
-    monkeypatch.setattr(driver_of(service.registry.dialect), "compares_ranges_of_rows", counts_in_subquery)
+    monkeypatch.setattr(service.registry.driver, "compares_ranges_of_rows", counts_in_subquery)
 
     def statements(**query: Any) -> int:
         with service.statements() as result:

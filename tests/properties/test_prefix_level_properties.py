@@ -163,7 +163,7 @@ def stored(service: Service, items: Sequence[Item]) -> Iterator[UnitOfWork]:
 def set_ways(service: Service, monkeypatch: pytest.MonkeyPatch, in_database: bool) -> None:
     """Has direct children be found by the database, or from rows."""
     for name in ("compares_ranges_of_rows", "has_linear_frames"):
-        monkeypatch.setattr(driver_of(service.registry.dialect), name, in_database)
+        monkeypatch.setattr(service.registry.driver, name, in_database)
 
 
 @pytest.mark.parametrize("in_database", WAYS)

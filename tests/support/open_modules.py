@@ -30,6 +30,7 @@ OPEN_MODULES = {
         "declared_types",
         "dates",
         "db.engine",
+        "db.expressions",
         "db.json_sql",
         "db.locks",
         "db.revisions",

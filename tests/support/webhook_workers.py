@@ -118,4 +118,4 @@ def history(service: Service, webhook: str) -> list[Any]:
 
 def outbox_of(service: Service, seconds: float) -> Outbox:
     """The deliveries that wait, for a worker whose claims end after some seconds."""
-    return Outbox(service.engine, service.registry.dialect, datetime.timedelta(seconds=seconds))
+    return Outbox(service.engine, datetime.timedelta(seconds=seconds))

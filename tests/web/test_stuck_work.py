@@ -125,7 +125,7 @@ def run_whose_worker_is_gone(service: Service) -> str:
     made = service.api.post(f"{find(service, 'Echo')['url']}run/", {"data": {"text": "x"}})["job_result"]
     past = now() - datetime.timedelta(hours=1)
     change(service, JobResult, uuid.UUID(made["id"]), status="running", claimed_by=uuid.uuid4(), claimed_until=past)
-    assert Claims(service.engine, service.registry.dialect).sweep() == 1
+    assert Claims(service.engine).sweep() == 1
     return "Echo"
 
 

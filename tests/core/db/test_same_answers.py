@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.db.expressions import db_now
+from netinv_core.db.expressions import db_now, in_parameter
+from netinv_dcim.sites import Site
 from netinv_testing import Service
 from tests.support.rows import Rows
 
@@ -76,6 +77,12 @@ def test_wildcards_blanks_and_case_count_in_constraints(service: Service, rows: 
 def test_texts_are_ordered_by_code_point(service: Service, rows: Rows) -> None:
     listed: list[Any] = service.api.get(SITES, {**rows.scope, "limit": 0, "ordering": "description"})["results"]
     assert [item["description"] for item in listed] == sorted(TEXTS)
+
+
+def test_a_condition_on_a_list_takes_the_dialect_of_packages_before_0_2() -> None:
+    name = Site.__table__.c.name
+    assert in_parameter("sqlite", name, "names").compare(in_parameter(name, "names"))
+    assert in_parameter("sqlite", name).compare(in_parameter(name))
 
 
 def test_the_time_of_the_database_goes_on_within_a_transaction(service: Service) -> None:

@@ -166,7 +166,7 @@ def test_the_scheduler_of_the_worker_reads_what_is_due(
 
 
 def test_a_task_that_does_not_end_is_told_once(service: Service, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
-    heartbeat = workers.Heartbeat(service.engine, service.registry.dialect)
+    heartbeat = workers.Heartbeat(service.engine)
     with caplog.at_level(logging.WARNING, "netinv_core"), heartbeat.of_task("endless"):
         heartbeat.tell_long()
         assert not caplog.records

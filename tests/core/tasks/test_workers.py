@@ -63,7 +63,7 @@ def test_a_worker_that_ended_without_a_word_is_known_for_a_day(service: Service)
         for host, age in ages.items():
             words = {"host": host, "process": 1, "task": "deliver", "started": now() - age, "seen": now() - age}
             connection.execute(sa.insert(_worker).values(id=uuid.uuid4(), **words))
-    heartbeat = workers.Heartbeat(service.engine, service.registry.dialect)
+    heartbeat = workers.Heartbeat(service.engine)
     heartbeat.start()
     try:
         until(lambda: "forgotten" not in [row.host for row in service.rows(sa.select(_worker))])
@@ -84,7 +84,7 @@ def test_a_worker_goes_on_while_the_database_is_away(
 ) -> None:
     monkeypatch.setattr(workers, "INTERVAL", 0.01)
     away = sa.create_engine(f"sqlite:///{tmp_path}/no/such/folder.sqlite")
-    heartbeat = workers.Heartbeat(away, "sqlite")
+    heartbeat = workers.Heartbeat(away)
     with caplog.at_level("DEBUG", logger=workers.__name__):
         heartbeat.start()
         until(lambda: sum("no heartbeat" in message for message in caplog.messages) >= 2)
