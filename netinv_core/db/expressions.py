@@ -5,7 +5,9 @@ The form is made when a statement is compiled, by the driver of its dialect (:mo
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
@@ -16,16 +18,24 @@ from netinv_core.driver import driver_of
 from netinv_core.driver.general import python_type
 from netinv_core.models.types import Timestamp
 
+P = ParamSpec("P")
+R = TypeVar("R")
 MANY_VALUES = 500
 
 
-def in_parameter(column: Any, name: Any = "keys", named: str = "keys") -> Any:
-    """The condition that ``column`` is one of the values of the parameter ``name``; one parameter for all values.
+def accepts_dialect(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator of a public function that took the name of a dialect first before 0.2: packages may still give it."""
 
-    Packages that were written before 0.2 give the dialect, the column and the name, which is ``named`` then.
-    """
-    if isinstance(column, str):
-        column, name = name, named
+    @functools.wraps(function)
+    def call(*values: Any, **options: Any) -> R:
+        return function(*(values[1:] if isinstance(values[0], str) else values), **options)
+
+    return call
+
+
+@accepts_dialect
+def in_parameter(column: Any, name: str = "keys") -> Any:
+    """The condition that ``column`` is one of the values of the parameter ``name``; one parameter for all values."""
     return InList(column, sa.bindparam(name, type_=column.type))
 
 
@@ -64,6 +74,7 @@ def contains(expression: Any, pattern: Any, *, is_ascii: bool) -> Any:
     return lower(expression).like(lower(pattern), escape="/")
 
 
+@accepts_dialect
 def as_text(column: Any) -> Any:
     """The column as the text that its value has in JSON."""
     if python_type(column) is str:

@@ -17,8 +17,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core import dates, patterns
+from netinv_core.db.expressions import accepts_dialect, in_values, lower
 from netinv_core.db.expressions import as_text as as_text
-from netinv_core.db.expressions import in_values, lower
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import any_of as any_of
 from netinv_core.driver.general import escaped as escaped
@@ -339,6 +339,7 @@ def meets(lookup: str, dialect: str, values: Sequence[Any], column: Any) -> Cond
     return _TEXTS[lookup](dialect, column, values)
 
 
+@accepts_dialect
 def is_one_of(values: Sequence[Any], column: Any) -> Condition:
     """The condition that a column has one of the values, as one list."""
     return in_values(column, [convert(column, item) for item in values])

@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.db.expressions import db_now, in_parameter
+from netinv_core.sql import lookups
 from netinv_dcim.sites import Site
 from netinv_testing import Service
 from tests.support.rows import Rows
@@ -79,10 +80,12 @@ def test_texts_are_ordered_by_code_point(service: Service, rows: Rows) -> None:
     assert [item["description"] for item in listed] == sorted(TEXTS)
 
 
-def test_a_condition_on_a_list_takes_the_dialect_of_packages_before_0_2() -> None:
-    name = Site.__table__.c.name
+def test_public_functions_take_the_dialect_of_packages_before_0_2() -> None:
+    name, key = Site.__table__.c.name, Site.__table__.c.id
     assert in_parameter("sqlite", name, "names").compare(in_parameter(name, "names"))
-    assert in_parameter("sqlite", name).compare(in_parameter(name))
+    assert in_parameter("sqlite", column=name).compare(in_parameter(name))
+    assert lookups.as_text("sqlite", key).compare(lookups.as_text(key))
+    assert lookups.is_one_of("sqlite", ["x", "y"], name).compare(lookups.is_one_of(["x", "y"], name))
 
 
 def test_the_time_of_the_database_goes_on_within_a_transaction(service: Service) -> None:
