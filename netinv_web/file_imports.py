@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from netinv_core.storage.files import Upload
-
-if TYPE_CHECKING:
-    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,16 +42,26 @@ class FilesResult:
 
 
 @dataclasses.dataclass(frozen=True)
+class ImportOption:
+    """A checkbox of an import of files, which ``run`` has as the keyword argument ``name``: True when it is ticked."""
+
+    name: str
+    label: str
+    help: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class FileImport:
     """An import of files: ``takes(files)`` tells if uploaded files are of this kind, ``run(uow, files)`` writes them.
 
-    ``help`` is a sentence about the files, ``extensions`` are those that the browser offers. ``run`` raises a
-    :class:`netinv_core.errors.RequestError` for files that cannot be read at all.
+    ``help`` is a sentence about the files, ``extensions`` are those that the browser offers. ``run`` gets the values of
+    ``options``, and raises a :class:`netinv_core.errors.RequestError` for files that cannot be read at all.
     """
 
     name: str
     help: str
     extensions: Sequence[str]
     takes: Callable[[Sequence[Upload]], bool]
-    run: Callable[[UnitOfWork, Sequence[Upload]], FilesResult]
+    run: Callable[..., FilesResult]
     position: int = 500
+    options: Sequence[ImportOption] = ()

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 LABEL = "dcim.devicetype"
 IN_USE = "It has no file any more, and stays because it is used."
-BEYOND = "not in the file, and stays"
-MAX_NAMES = 5  # of components that a note lists
 # Types that a sync of a repository created.
 provided_types = sa.Table(
     "dcim_git_device_type",
@@ -102,21 +100,10 @@ def _report(sync: Sync, report: ImportReport, names: Mapping[str, str], types: M
     for place, notes in outcomes.notes().items():
         for note in notes if place in types else ():
             sync.report.note(names[place], note)
-    for place, parts in _parts_beyond(report).items():
-        more = f" and {len(parts) - MAX_NAMES} more" if len(parts) > MAX_NAMES else ""
-        sync.report.note(names[place], f"{', '.join(parts[:MAX_NAMES])}{more}: {BEYOND}")
+    for place, note in outcomes.beyond().items():
+        sync.report.note(names[place], note)
     for note in outcomes.general_notes():
         sync.report.note("", note)
-
-
-def _parts_beyond(report: ImportReport) -> Mapping[str, Sequence[str]]:
-    """The names of components that types have and their files do not, by file."""
-    beyond: dict[str, list[str]] = {}
-    for keys in report.beyond.values():
-        for key in keys:
-            place, _, part = key.partition(": ")
-            beyond.setdefault(place, []).append(part)
-    return beyond
 
 
 def _record(sync: Sync, keys: Sequence[Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from netinv_dcim.device_types import DeviceType
@@ -11,7 +11,7 @@ from netinv_import.report import CREATED, DELETED, REFUSED, SKIPPED, UNCHANGED, 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
 
-
+MAX_NAMES = 5  # of components that a note lists
 _CHANGES = (CREATED, UPDATED, DELETED)
 
 
@@ -46,6 +46,15 @@ class FileOutcomes:
             notes.setdefault(name, []).append(f"{part}: {reason}" if part else reason)
         return notes
 
+    def beyond(self) -> Mapping[str, str]:
+        """A note on the components that the type of a file has and the file has not, by file."""
+        parts: dict[str, list[str]] = {}
+        for keys in self.report.beyond.values():
+            for key in keys:
+                name, _, part = key.partition(": ")
+                parts.setdefault(name, []).append(part)
+        return {name: _note_on(found) for name, found in parts.items()}
+
     def general_notes(self) -> list[str]:
         """Notes on the values of all files that have no field here."""
         kept = [
@@ -61,3 +70,8 @@ class FileOutcomes:
         """The title of a model."""
         endpoint = self.registry.get(label)
         return endpoint.title if endpoint is not None else label
+
+
+def _note_on(parts: Sequence[str]) -> str:
+    more = f" and {len(parts) - MAX_NAMES} more" if len(parts) > MAX_NAMES else ""
+    return f"{', '.join(parts[:MAX_NAMES])}{more}: not in the file, and stays"

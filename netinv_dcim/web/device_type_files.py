@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netinv_core.storage.files import Upload
 from netinv_dcim.device_type_library import MAX_TYPES
 from netinv_dcim.device_types import DeviceType
-from netinv_web.file_imports import FileImport, FilesResult
+from netinv_web.file_imports import FileImport, FilesResult, ImportOption
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -21,10 +21,19 @@ HELP = (
 )
 
 
+EXACT = ImportOption(
+    "exact",
+    "Components exactly as in the files",
+    "For files of the library. What a file does not say of a component is the default, and components that it does not"
+    " have are deleted from the type. Devices keep theirs until the type is applied to them.",
+)
+
+
 def file_imports_of(endpoint: Endpoint) -> Iterable[FileImport]:
     """The import of files of the library, for device types."""
     if endpoint.model is DeviceType:
-        yield FileImport("device-type-library", HELP, (".zip", ".tar.gz", ".tgz", ".png", ".jpg"), takes, run)
+        extensions = (".zip", ".tar.gz", ".tgz", ".png", ".jpg")
+        yield FileImport("device-type-library", HELP, extensions, takes, run, options=[EXACT])
 
 
 def takes(files: Sequence[Upload]) -> bool:
@@ -34,8 +43,8 @@ def takes(files: Sequence[Upload]) -> bool:
     return device_type_upload.takes(files)
 
 
-def run(uow: UnitOfWork, files: Sequence[Upload]) -> FilesResult:
+def run(uow: UnitOfWork, files: Sequence[Upload], *, exact: bool) -> FilesResult:
     """Imports files; see :func:`netinv_dcim.web.device_type_upload.run`."""
     from netinv_dcim.web import device_type_upload  # local import, as in :func:`takes`
 
-    return device_type_upload.run(uow, files)
+    return device_type_upload.run(uow, files, exact=exact)

@@ -18,7 +18,7 @@ from netinv_dcim.device_type_library.importer import ImportedType, import_librar
 from netinv_dcim.device_type_library.outcomes import FileOutcomes
 from netinv_dcim.device_type_library.pictures import IMAGES
 from netinv_dcim.device_types import DeviceType
-from netinv_import.report import CREATED, SKIPPED, UPDATED, ImportReport
+from netinv_import.report import CREATED, DELETED, SKIPPED, UPDATED, ImportReport
 from netinv_web.file_imports import FileOutcome, FilesResult
 from netinv_web.paths import object_path
 
@@ -43,8 +43,8 @@ def _describes_a_type(file: Upload) -> bool:
     return is_yaml and bool(_MANUFACTURER.search(file.content[:HEAD]))
 
 
-def run(uow: UnitOfWork, files: Sequence[Upload]) -> FilesResult:
-    """Imports files.
+def run(uow: UnitOfWork, files: Sequence[Upload], *, exact: bool) -> FilesResult:
+    """Imports files; with ``exact`` as :func:`netinv_dcim.device_type_library.importer.import_library` does.
 
     :raises BadRequest: for files without a device type
     :raises TooLarge: for more device types than are imported in one request
@@ -62,7 +62,7 @@ def run(uow: UnitOfWork, files: Sequence[Upload]) -> FilesResult:
         if sum((Path(folder) / place).stat().st_size for place in types) > MAX_SIZE:
             raise TooLarge(f"The device types have more than {MAX_SIZE >> 20} MiB together. {UNLIMITED}")
         report = ImportReport()
-        imported = import_library(uow, Path(folder), report, MAX_PARTS)
+        imported = import_library(uow, Path(folder), report, MAX_PARTS, exact=exact)
         places = {str(path.relative_to(Path(folder).absolute())) for path in imported.pictures}
     return _Result(uow, report, unpacked, places, imported.types).result()
 
@@ -83,14 +83,17 @@ class _Result:
 
     def result(self) -> FilesResult:
         """The outcomes of all files, those that failed first."""
-        notes = self.outcomes.notes()
-        files = [self._outcome(place, name, notes.get(place, [])) for place, name in self._files(TYPES)]
+        notes, beyond = self.outcomes.notes(), self.outcomes.beyond()
+        files = [
+            self._outcome(place, name, notes.get(place, []), beyond.get(place, ""))
+            for place, name in self._files(TYPES)
+        ]
         unused = [name for place, name in self._files(IMAGES) if place not in self.used]
         files += [FileOutcome(name, SKIPPED, [UNUSED]) for name in unused]
         files += [FileOutcome(name, SKIPPED, [reason]) for name, reason in self.unpacked.skipped]
         files.sort(key=lambda file: (not file.failed, file.outcome == SKIPPED))
         counts = {self.outcomes.title(label): dict(count) for label, count in sorted(self.report.counts().items())}
-        changes = self.report.total(CREATED) + self.report.total(UPDATED)
+        changes = sum(self.report.total(outcome) for outcome in (CREATED, UPDATED, DELETED))
         return FilesResult(files, counts, self.outcomes.general_notes(), changes, self._following())
 
     def _following(self) -> list[tuple[str, str]]:
@@ -110,7 +113,8 @@ class _Result:
     def _files(self, kind: str) -> list[tuple[str, str]]:
         return [(place, name) for place, name in self.unpacked.names.items() if place.startswith(f"{kind}/")]
 
-    def _outcome(self, place: str, name: str, notes: list[str]) -> FileOutcome:
+    def _outcome(self, place: str, name: str, notes: list[str], beyond: str) -> FileOutcome:
         told = [reason] if (reason := self.outcomes.reason(place)) else []
         told += notes[:MAX_NOTES] + ([f"and {len(notes) - MAX_NOTES} more"] if len(notes) > MAX_NOTES else [])
-        return FileOutcome(name, self.outcomes.outcome(place), told, failed=bool(told))
+        stays = [beyond] if beyond else []
+        return FileOutcome(name, self.outcomes.outcome(place), [*told, *stays], failed=bool(told))

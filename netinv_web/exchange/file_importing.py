@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyramid.request import Request
@@ -19,6 +19,7 @@ from netinv_web.bulk.selection import APPLY, DIGEST, STEP, Members
 from netinv_web.exchange import uploaded
 from netinv_web.extensions import extensions_of
 from netinv_web.file_imports import FileImport, FilesResult
+from netinv_web.forms.controls import Control
 from netinv_web.forms.form import last_text, readable
 from netinv_web.pages import page
 from netinv_web.paths import page_path
@@ -36,6 +37,20 @@ def imports_of(endpoint: Endpoint) -> Sequence[FileImport]:
     """The imports of files that packages offer for a resource."""
     registry = endpoint.registry
     return extensions_of(registry.hooks.netinv_web_file_imports, endpoint, registry=registry)
+
+
+def option_controls(kinds: Sequence[FileImport], members: Members) -> list[Control]:
+    """The checkboxes of imports of files, as they were ticked."""
+    return [
+        Control(name, option.label, "checkbox", option.help, values=["true"] if _is_ticked(members, name) else [])
+        for kind in kinds
+        for option in kind.options
+        for name in [f"{kind.name}_{option.name}"]
+    ]
+
+
+def _is_ticked(members: Members, name: str) -> bool:
+    return last_text(members, name) == "true"
 
 
 def show(request: Request, endpoint: Endpoint, members: Members) -> Response | None:
@@ -56,27 +71,33 @@ def show(request: Request, endpoint: Endpoint, members: Members) -> Response | N
 def _page(
     request: Request, endpoint: Endpoint, kind: FileImport, files: Sequence[Upload], members: Members
 ) -> Response:
-    digest = _digest(files)
-    is_applied = last_text(members, STEP) == APPLY and last_text(members, DIGEST) == digest
+    options = {option.name: _is_ticked(members, f"{kind.name}_{option.name}") for option in kind.options}
+    digest = _digest(files, options)
+    applies = last_text(members, STEP) == APPLY
+    is_applied = applies and last_text(members, DIGEST) == digest
     uow = request.uow
     try:
         if is_applied:
             with uow.savepoint():
-                result = kind.run(uow, files)
+                result = kind.run(uow, files, **options)
         else:
             with dry_run(uow):
-                result = kind.run(uow, files)
+                result = kind.run(uow, files, **options)
     except RequestError as error:
         request.tm.doom()
         return _rendered(request, endpoint, FilesResult([]), [], [readable(error.body)])
     if not is_applied:
         request.tm.doom()
-    hidden = [] if is_applied else [(DIGEST, digest), *uploaded.hidden(files)]
-    return _rendered(request, endpoint, result, hidden)
+    if is_applied:
+        return _rendered(request, endpoint, result, [])
+    hidden = [(DIGEST, digest), *uploaded.hidden(files)]
+    controls = option_controls([kind], members)
+    return _rendered(request, endpoint, result, hidden, controls=controls, outdated=applies)
 
 
-def _digest(files: Sequence[Upload]) -> str:
-    digest = hashlib.blake2b(digest_size=16)
+def _digest(files: Sequence[Upload], options: Mapping[str, bool]) -> str:
+    """The digest of what was previewed."""
+    digest = hashlib.blake2b(repr(options).encode(), digest_size=16)
     for file in files:
         digest.update(f"{len(file.content)} ".encode() + file.content)
     return digest.hexdigest()
@@ -88,6 +109,9 @@ def _rendered(
     result: FilesResult,
     hidden: Sequence[tuple[str, str]],
     errors: Sequence[str] = (),
+    *,
+    controls: Sequence[Control] = (),
+    outdated: bool = False,
 ) -> Response:
     values = {
         "endpoint": endpoint,
@@ -95,6 +119,8 @@ def _rendered(
         "result": result,
         "shown": result.files[:MAX_SHOWN],
         "hidden": hidden,
+        "controls": controls,
+        "outdated": outdated,
         "errors": errors,
     }
     return page(request, TEMPLATE, values, INVALID if errors else 200)

@@ -26,6 +26,7 @@ from netinv_web.exchange.column_mapping import Stated
 from netinv_web.exchange.file_importing import DATA
 from netinv_web.exchange.import_preview import CREATED, UPDATED, ImportPreview
 from netinv_web.exchange.import_run import ImportSource
+from netinv_web.file_imports import FileImport
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import last_text, readable, writable_fields
 from netinv_web.menu import may
@@ -172,23 +173,23 @@ def _page(
 def _controls(endpoint: Endpoint, members: Members, source: ImportSource) -> list[Control]:
     """The controls of the form, with what was entered."""
     data = Control(DATA, "or paste rows", "json", attributes={"wrap": "off"}, values=[last_text(members, DATA)])
-    file = _file_control(endpoint)
+    others = file_importing.imports_of(endpoint)
+    files = [_file_control(others), data, *file_importing.option_controls(others, members)]
     file_format = Control(FORMAT, "Format", "select", choices=import_table.FORMATS, help="Recognised if not stated.")
     file_format.values = [text for text in [last_text(members, FORMAT)] if text]
     encoding = Control(ENCODING, "Encoding", "select", choices=encodings.ENCODINGS, values=[source.encoding])
     encoding.help = "Recognised if not stated; state it where letters are wrong in the preview."
     key = identification.key_fields(endpoint, set(endpoint.writable))
     if key is None or "change" not in endpoint.resource.writes:
-        return [file, data, file_format, encoding]
+        return [*files, file_format, encoding]
     by_key = Control(MATCH, "Update what exists", "checkbox", values=["true"] if source.by_key else [])
     matched = ", ".join(label_of(endpoint.fields[name]) for name in key)
     by_key.help = f"A row without an id changes the object that has the same values, if there is one: {matched}."
-    return [file, data, file_format, encoding, by_key]
+    return [*files, file_format, encoding, by_key]
 
 
-def _file_control(endpoint: Endpoint) -> Control:
+def _file_control(others: Sequence[FileImport]) -> Control:
     """The control of files; several where a package imports files of its own kind."""
-    others = file_importing.imports_of(endpoint)
     extensions = [*import_table.EXTENSIONS, *(extension for item in others for extension in item.extensions)]
     several = {"multiple": "multiple"} if others else {}
     file = Control(uploaded.FILE, "File", "file", attributes={"accept": ",".join(extensions), **several})

@@ -98,6 +98,34 @@ def test_a_newer_file_leads_to_the_plan_that_applies_the_type(
     assert "2 changed on 2 devices." in browser.get(link["href"]).words
 
 
+def test_the_option_exact_deletes_the_components_that_a_file_has_not(browser: Browser, api: Api, maker: str) -> None:
+    """It can be changed on the preview, whose *Import* then asks for a look at the new one."""
+    ports = "interfaces:\n  - {name: e1, type: virtual, label: L}\n"
+    both = described(maker, "one", f"{ports}  - {{name: e2, type: virtual}}\n")
+    upload(browser, {"one.yaml": both}).form().submit("_step", value="apply", status=200)
+    (type_,) = api.get(TYPES, {"model": "one", "q": maker})["results"]
+
+    def labels() -> dict[str, str]:
+        found = api.get("/api/dcim/interface-templates/", {"device_type_id": type_["id"]})["results"]
+        return {item["name"]: item["label"] for item in found}
+
+    newer = {"one.yaml": described(maker, "one", ports.replace(", label: L", ""))}
+    page = upload(browser, newer)
+    assert rows(page) == {"one.yaml": "unchanged e2: not in the file, and stays"}
+    assert "Nothing would change." in page.words
+    form = page.form()
+    form["device-type-library_exact"] = True
+    page = form.submit("_step", value="preview", status=200)
+    assert rows(page) == {"one.yaml": "updated"} and "interface template1 updated, 1 deleted" in page.words
+    form = page.form()
+    form["device-type-library_exact"] = False
+    other = form.submit("_step", value="apply", status=200)
+    assert "options differ from those of the preview" in other.words and labels() == {"e1": "L", "e2": ""}
+    form["device-type-library_exact"] = True
+    form.submit("_step", value="apply", status=200)
+    assert labels() == {"e1": ""}
+
+
 @pytest.mark.night
 def test_several_files_with_a_picture_are_previewed_then_imported(browser: Browser, api: Api, maker: str) -> None:
     files = {
