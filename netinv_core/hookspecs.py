@@ -130,8 +130,8 @@ def netinv_seed(uow: UnitOfWork) -> None:
 @hookspec
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Declaration]:
     """Import of the models of another service, by their labels there (``dcim.site``); see
-    :mod:`netinv_core.importing.dump`. The ``product`` is ``netbox``, ``nautobot`` (1.x) or ``nautobot2`` (2.x: what
-    differs from 1.x).
+    :mod:`netinv_core.importing.dump`. The ``product`` is ``netbox``, ``nautobot`` (1.x) or ``nautobot2`` (2.x and
+    3.x: what differs from 1.x).
     """
 
 

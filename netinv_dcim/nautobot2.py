@@ -1,4 +1,6 @@
-"""Differences of Nautobot 2.x in the application ``dcim``: locations, roles, modules, software, controllers."""
+"""Differences of Nautobot 2.x and 3.x in the application ``dcim``: locations, roles, modules, software, controllers,
+breakout cables.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from typing import Any
 
 from netinv_core.importing.dump import (
     Declaration,
+    Derived,
     Dump,
     Excluded,
     Fields,
@@ -19,7 +22,7 @@ from netinv_core.importing.dump import (
 from netinv_core.write.slugs import slugify
 from netinv_dcim.nautobot2_locations import BECOMES, LOCATION, REGION, SITE, TYPE, split
 from netinv_dcim.netbox import OF_COMPONENTS, template_of_a_module_type
-from netinv_dcim.netbox_folds import BAY, MODULE, MODULE_TYPE, folds, module
+from netinv_dcim.netbox_folds import BAY, CABLE, MODULE, MODULE_TYPE, cable_without_an_end, folds, module
 
 KINDS = ["consoleport", "consoleserverport", "powerport", "poweroutlet", "interface", "rearport", "frontport"]
 CONTEXT = {
@@ -28,6 +31,19 @@ CONTEXT = {
 }
 CLUSTER_ASSIGNMENT = "dcim.deviceclusterassignment"
 NO_MODULES = "there are no module bays here"
+USUAL_POWER_FACTOR = {"power_factor": "0.95"}
+NO_LOAD_BALANCERS, NO_VPNS = "there are no load balancers here", "there are no VPNs of this kind here"
+VPN_POLICIES = (("vpn", ""), ("vpnprofile", "assignment"))
+CERTIFICATES = ("loadbalancerpoolmember", "virtualserver")
+LOAD_BALANCERS = (
+    *("certificateprofile", "healthcheckmonitor", "loadbalancerpool", *CERTIFICATES),
+    *(f"{owner}certificateprofileassignment" for owner in CERTIFICATES),
+)
+VPNS = (
+    *("vpn", "vpnprofile", "vpntermination", "vpntunnel", "vpntunnelendpoint"),
+    *(f"{owner}phase{phase}policy{suffix}" for phase in (1, 2) for owner, suffix in VPN_POLICIES),
+)
+OWNERS = {"device": "dcim.device", "circuit": "circuits.circuit", "power_panel": "dcim.powerpanel"}
 
 
 def location_type(dump: Dump, fields: Fields) -> str:
@@ -94,15 +110,36 @@ def clusters(dump: Dump) -> Mapping[Any, Key | str]:
     return results
 
 
+def breakouts(dump: Dump) -> None:
+    """Lists the further ends of cables that have more than two (3.2 and later): ``B2: sw1 Ethernet3``."""
+    for key, fields in dump.objects[CABLE].items():
+        two = {fields.get("termination_a_id"), fields.get("termination_b_id")}
+        ends = {place: end for place, end in (fields.get("terminations") or {}).items() if end}
+        more = [f"{place.upper()}: {_name_of_end(dump, end)}" for place, end in ends.items() if end["id"] not in two]
+        if more:
+            dump.set((CABLE, key), more_ends=more)
+
+
+def _name_of_end(dump: Dump, end: Mapping[str, Any]) -> str:
+    """The name of a port or termination with that of what it belongs to."""
+    label, key = end["object_type"], end["id"]
+    fields = dump.get(label, key)
+    owners = [dump.name(owner, fields[name]) for name, owner in OWNERS.items() if fields.get(name)]
+    own = str(fields["term_side"]) if fields.get("term_side") else dump.name(label, key)
+    return " ".join([*owners, own])
+
+
 def component(label: str) -> Source:
     """Returns the difference of a kind of components: a module is kept as a name."""
-    return Source(label, refers=OF_COMPONENTS)
+    return Source(label, refers=OF_COMPONENTS, usual=USUAL_POWER_FACTOR)
 
 
 def template(label: str) -> Source:
     """Returns the difference of a kind of component templates: those of module types have no place here."""
     renamed = {"rear_port_template": "rear_port", "power_port_template": "power_port"}
-    return Source(label, rename=renamed, skip=template_of_a_module_type, drop=("module_type",))
+    return Source(
+        label, rename=renamed, skip=template_of_a_module_type, drop=("module_type",), usual=USUAL_POWER_FACTOR
+    )
 
 
 models: dict[str, Declaration] = {
@@ -113,7 +150,16 @@ models: dict[str, Declaration] = {
     "dcim.devicerole": Source("dcim.devicerole", adapt=device_role, drop=("content_types",)),
     "dcim.rackrole": Source("dcim.rackrole", drop=("content_types",)),
     "dcim.devicetype": Source("dcim.devicetype", adapt=device_type),
-    "dcim.device": Source("dcim.device", rename={"role": "device_role", **CONTEXT}),
+    "dcim.device": Source("dcim.device", rename={"role": "device_role", **CONTEXT}, drop=("clusters",)),
+    "dcim.powerfeed": Source("dcim.powerfeed", drop=("available_power",)),
+    CABLE: Source(
+        CABLE,
+        prepare=breakouts,
+        skip=cable_without_an_end,
+        drop=("terminations", "total_lanes", "connected_lanes"),
+    ),
+    "dcim.cabletype": NamedModel(),
+    "dcim.cablestocabletermination": Derived("the cable has its ends"),
     "dcim.rack": Source("dcim.rack", rename={"rack_group": "group"}),
     **{f"dcim.{kind}": component(f"dcim.{kind}") for kind in KINDS},
     **{f"dcim.{kind}template": template(f"dcim.{kind}template") for kind in KINDS},
@@ -144,4 +190,6 @@ models: dict[str, Declaration] = {
         f"cloud.{model}": Excluded("there are no clouds here")
         for model in ("cloudnetworkprefixassignment", "cloudservicenetworkassignment")
     },
+    **{f"load-balancers.{model}": Excluded(NO_LOAD_BALANCERS) for model in LOAD_BALANCERS},
+    **{f"vpn.{model}": Excluded(NO_VPNS) for model in VPNS},
 }

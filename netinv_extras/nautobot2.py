@@ -1,4 +1,4 @@
-"""Differences of Nautobot 2.x in the application ``extras``: roles of all models in one, no slugs, contacts."""
+"""Differences of Nautobot 2.x and 3.x in the application ``extras``: roles of all models in one, no slugs, contacts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ OWN = {
     **dict.fromkeys(["extras.jobqueue", "extras.jobqueueassignment", "extras.externalintegration"], INSTALLED),
     **dict.fromkeys(["extras.staticgroupassociation"], "there are no groups of listed objects here"),
     **dict.fromkeys(["extras.metadatatype", "extras.metadatachoice", "extras.objectmetadata"], "no such metadata here"),
-    **dict.fromkeys(["extras.scheduledjobs", "extras.jobconsoleentry", "extras.approvalworkflow"], RECORDS),
+    **dict.fromkeys([f"extras.approvalworkflow{name}definition" for name in ("", "stage")], INSTALLED),
+    **dict.fromkeys([f"extras.approvalworkflow{name}" for name in ("", "stage", "stageresponse")], RECORDS),
+    **dict.fromkeys(["extras.scheduledjobs", "extras.jobconsoleentry", "extras.fileproxy"], RECORDS),
 }
 
 

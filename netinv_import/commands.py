@@ -62,7 +62,7 @@ rule_option = click.option(
     "rules",
     multiple=True,
     metavar="NAME=VALUE",
-    help="How to convert what a Nautobot 2.x has otherwise, such as site-type=Campus; repeatable.",
+    help="How to convert what a Nautobot 2.x or 3.x has otherwise, such as site-type=Campus; repeatable.",
 )
 
 
@@ -143,7 +143,7 @@ def netbox(environment: Environment, /, source: str, origin: str, **options: Any
 @service_options
 @click.pass_obj
 def nautobot(environment: Environment, /, source: str, rules: Sequence[str], **options: Any) -> None:
-    """Import SOURCE: the URL of a Nautobot 1.x or 2.x, or a file that `nautobot-server dumpdata` of a 1.x wrote.
+    """Import SOURCE: the URL of a Nautobot 1.x, 2.x or 3.x, or a file that `nautobot-server dumpdata` of a 1.x wrote.
 
     Objects keep their ids. A service is read page by page through its REST API. Everything else is as for `netinv
     import netbox`.

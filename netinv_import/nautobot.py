@@ -1,4 +1,4 @@
-"""Mapping of the models of a Nautobot: those of 1.x are those of this service, with their ids; 2.x differs from it."""
+"""Mapping of the models of a Nautobot: those of 1.x are those of this service, with their ids; later ones differ."""
 
 from __future__ import annotations
 

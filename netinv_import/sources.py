@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 DATABASES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 SERVICES = ("http://", "https://")
 VERSIONED_NAUTOBOT = (1, 3)
-NAUTOBOTS = (1, 2)
+NAUTOBOTS = (1, 2, 3)
+COMPLETE = "exclude_m2m=false"  # 3.x leaves many-to-many fields out otherwise
 OLDEST_NETBOX = (2, 11)
 Advance = Callable[[str], None]
 
@@ -57,7 +58,7 @@ def read_nautobot(
     """Reads the inventory of a running Nautobot, or of a file that one of 1.x wrote; returns it and the mapping of its
     models.
 
-    The models of 1.x are ``declared``; those of 2.x that are ``differing``, too.
+    The models of 1.x are ``declared``; those of 2.x and 3.x that are ``differing``, too.
 
     :raises ValueError: when it cannot be read, or has another version
     """
@@ -68,13 +69,13 @@ def read_nautobot(
     def mapping(version: str) -> Mapping[str, Declaration]:
         major = version_of(version)[0]
         if major not in NAUTOBOTS:
-            raise ValueError(f"{url} is a Nautobot {version}: 1.x and 2.x can be imported")
+            raise ValueError(f"{url} is a Nautobot {version}: 1.x, 2.x and 3.x can be imported")
         if version_of(version) >= VERSIONED_NAUTOBOT:
             client.use_version(".".join(map(str, version_of(version))))
         own = nautobot.own_models(registry, declared)
         if major == NAUTOBOTS[0]:
             return own
-        client.use_query("depth=0")
+        client.use_query("depth=0" if major < NAUTOBOTS[-1] else f"depth=0&{COMPLETE}")
         return nautobot.differing_models(registry, own, differing or {})
 
     dump, version = services.read(client, "Nautobot", mapping, advance, lambda path: nautobot.label_of(registry, path))

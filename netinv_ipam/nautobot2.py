@@ -1,4 +1,4 @@
-"""Differences of Nautobot 2.x in the application ``ipam``: namespaces, types of prefixes, addresses of interfaces."""
+"""Differences of Nautobot 2.x and 3.x in the application ``ipam``: namespaces, prefixes, addresses of interfaces."""
 
 from __future__ import annotations
 
@@ -181,6 +181,7 @@ models: dict[str, Declaration] = {
     "ipam.vlan": Source("ipam.vlan", rename={"vlan_group": "group"}),
     "ipam.vlangroup": Source("ipam.vlangroup", adapt=vlan_group),
     "ipam.service": Source("ipam.service", rename={"ip_addresses": "ipaddresses"}),
+    "ipam.ipaddressrange": Excluded("install netinv-ip-ranges to import ranges of addresses"),
     NAMESPACE: Folded(namespaces),
     ASSIGNMENT: Folded(assignments),
     "ipam.prefixlocationassignment": Derived("the prefix has its locations"),

@@ -1,4 +1,4 @@
-"""Differences of Nautobot 2.x in the application ``tenancy``: names of fields."""
+"""Differences of Nautobot 2.x and 3.x in the application ``tenancy``: names of fields."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PATTERN, BOUNDS, REQUIRED, UNIQUE = (
     f"{APP}.{name}validationrule" for name in ("regularexpression", "minmax", "required", "unique")
 )
 KINDS = {PATTERN: "pattern", BOUNDS: "bounds", REQUIRED: "required", UNIQUE: "unique"}
-COMPLIANCE = f"plugins.{APP.replace('_', '-')}.datacompliance"
+COMPLIANCE = (f"plugins.{APP.replace('_', '-')}.datacompliance", "data-validation.datacompliance")
 OF_ALL = ("name", "enabled")
 REASON = "_reason"  # member for which a rule is left out; names that begin so are not imported
 OF_KINDS = ("regular_expression", "context_processing", "min", "max", "max_instances")
@@ -42,7 +42,7 @@ def models(registry: Registry) -> dict[str, Declaration]:
     """The declarations of the kinds of rules."""
     kinds: dict[str, Conditions] = {PATTERN: _pattern, BOUNDS: _bounds, REQUIRED: _required, UNIQUE: _unique}
     return {
-        COMPLIANCE: Excluded(RESULTS),
+        **dict.fromkeys(COMPLIANCE, Excluded(RESULTS)),
         **{label: _source(registry, label, conditions) for label, conditions in kinds.items()},
     }
 

@@ -47,10 +47,18 @@ class InventoryService:
         rows = self.lists[path]
         offset = int(query.get("offset", ["0"])[0])
         limit = min(int(query["limit"][0]), self.page_size)
-        following = (
-            f"{self.url}/api/{path}/?limit={limit}&offset={offset + limit}" if offset + limit < len(rows) else None
-        )
-        return 200, {"count": len(rows), "next": following, "previous": None, "results": rows[offset : offset + limit]}
+        others = "".join(f"&{name}={values[0]}" for name, values in query.items() if name not in ("limit", "offset"))
+        address = f"{self.url}/api/{path}/?limit={limit}&offset={offset + limit}{others}"
+        results = rows[offset : offset + limit]
+        if self.product == "nautobot" and self.version >= "3" and query.get("exclude_m2m") != ["false"]:
+            results = [{name: value for name, value in row.items() if not _refers(value)} for row in results]
+        following = address if offset + limit < len(rows) else None
+        return 200, {"count": len(rows), "next": following, "previous": None, "results": results}
+
+
+def _refers(value: Any) -> bool:
+    """True for a list of references, as a many-to-many field has."""
+    return isinstance(value, list) and any(isinstance(item, dict) and "url" in item for item in value)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Objects of a made-up Nautobot 2.x, as its public REST API documentation describes them for ``depth=0``."""
+"""Objects of a made-up Nautobot 2.x or 3.x, as its public REST API documentation describes them for ``depth=0``."""
 
 from __future__ import annotations
 
@@ -63,6 +63,13 @@ virtualization/clusters virtualization.cluster
 virtualization/virtual-machines virtualization.virtualmachine
 virtualization/interfaces virtualization.vminterface
 plugins/lifecycle/contracts lifecycle.contract
+dcim/cable-types dcim.cabletype
+dcim/cables-to-cable-terminations dcim.cabletocabletermination
+ipam/ip-address-ranges ipam.ipaddressrange
+extras/approval-workflow-definitions extras.approvalworkflowdefinition
+load-balancers/virtual-servers load_balancers.virtualserver
+vpn/vpn-profiles vpn.vpnprofile
+data-validation/regex-rules data_validation.regularexpressionvalidationrule
 """
 MODELS = dict(line.split() for line in LABELS.strip().splitlines())
 

@@ -31,8 +31,8 @@ def netinv_app() -> App:
 
 @hookimpl
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
-    """The ranges of NetBox dumps."""
-    return importing.models if product == "netbox" else {}
+    """The ranges of a NetBox, and of a Nautobot."""
+    return {"netbox": importing.of_netbox, "nautobot2": importing.of_nautobot}.get(product, {})
 
 
 @hookimpl

@@ -10,7 +10,9 @@ from netinv_core.http.versions import NEWEST
 from netinv_testing import Api, Service, Unique
 from netinv_testing.checks.racing import race
 from netinv_web.testing import Browser
-from tests.support.dumps import item
+from tests.support.dumps import item, load_nautobot
+from tests.support.inventory_service import InventoryService, serving
+from tests.support.nautobot2 import Nautobot2, choice
 
 RANGES, ADDRESSES, VRFS = "/api/plugins/ip_ranges/ip-ranges/", "/api/ipam/ip-addresses/", "/api/ipam/vrfs/"
 
@@ -194,3 +196,35 @@ def test_ranges_of_a_netbox_dump_are_imported(api: Api, load_dump: Any) -> None:
     (found,) = api.get(RANGES, {"description": "imported pool"})["results"]
     assert (found["display"], found["vrf"]["name"]) == ("192.0.2.10-192.0.2.20/24", "imported ranges")
     assert load_dump(*dump).counts()["ipam.iprange"] == {"unchanged": 1}
+
+
+def test_ranges_of_a_nautobot_have_the_vrf_and_the_length_of_their_prefix(
+    api: Api, service: Service, unique: Unique
+) -> None:
+    there = Nautobot2(unique())
+    active = there.add("extras/statuses", name="Active", color="4caf50", content_types=["ipam.prefix", "ipam.vrf"])
+    namespace = there.named("ipam/namespaces", "Shop")
+    prefix = there.add(
+        "ipam/prefixes",
+        prefix=f"{there.network}.4.0/22",
+        type=choice("network"),
+        namespace=namespace,
+        parent=None,
+        status=active,
+    )
+    edges = {name: f"{there.network}.4.{n}" for name, n in (("start_address", 10), ("end_address", 20))}
+    common = {"status": active, "size": 11, "is_exclusive": True, "count_as_utilized": True, "namespace": namespace}
+    for name, parent in (("Pool", prefix), ("Stray", None)):
+        there.named("ipam/ip-address-ranges", name, parent=parent, **edges, **common)
+    with serving(InventoryService("nautobot", "3.2.7", there.lists, page_size=50)) as other:
+        reports = [load_nautobot(service, other) for _ in range(2)]
+    counts = [report.counts()["ipam.ipaddressrange"] for report in reports]
+    assert counts == [{"created": 1, "skipped": 1}, {"unchanged": 1, "skipped": 1}]
+    made = api.get(f"{RANGES}{there.of('ipam/ip-address-ranges', 'Pool')['id']}/")
+    assert (made["display"], made["vrf"]["name"], made["mark_utilized"], made["custom_fields"]["nautobot_name"]) == (
+        f"{there.network}.4.10-{there.network}.4.20/22",
+        f"{there.word} Shop",
+        True,
+        f"{there.word} Pool",
+    )
+    assert made["custom_fields"]["nautobot_is_exclusive"] is True

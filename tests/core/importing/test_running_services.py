@@ -155,7 +155,7 @@ def test_a_service_that_is_not_the_one_ends_in_one_line(
     assert done.exit_code == 1 and message in done.output and token not in done.output.replace(message, "")
 
 
-@pytest.mark.parametrize(("product", "version"), [("netbox", "2.10.1"), ("nautobot", "3.0.0")])
+@pytest.mark.parametrize(("product", "version"), [("netbox", "2.10.1"), ("nautobot", "4.0.0")])
 def test_versions_out_of_range_are_refused(command: Any, product: str, version: str) -> None:
     with serving(InventoryService(product, version, {})) as other:
         done = command(product, other.url)
