@@ -41,7 +41,7 @@ def fold(dump: Dump, declarations: Mapping[str, Declaration]) -> dict[str, Mappi
     """
     results: dict[str, Mapping[Any, Key | str]] = {}
     sources = {label: item for label, item in declarations.items() if isinstance(item, Source) and item.prepare}
-    prepared = dict(sorted(sources.items(), key=lambda entry: not entry[1].first))
+    prepared = dict(sorted(sources.items(), key=lambda entry: (not entry[1].first, entry[1].last)))
     folded = {label: item for label, item in sorted(declarations.items()) if isinstance(item, Folded)}
     steps: dict[str, Declaration] = {**prepared, **folded}
     for label, item in steps.items():

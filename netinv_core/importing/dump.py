@@ -47,7 +47,7 @@ class Source:
     :param needs: objects that this system requires and dumps lack: fields by label and key, or a function of the dump
     :param first: objects of this model are imported before all others
     :param prepare: ``prepare(dump)`` rewrites objects of the model together, before anything is mapped
-    :param last: objects of this model are imported after all others
+    :param last: objects of this model are prepared and imported after all others
     :param skip: ``skip(dump, fields)`` returns why an object has no place here, or an empty text
     :param usual: defaults there of fields without a field here, which are not worth keeping
     :param adds: lists whose values are added to those here; none is removed

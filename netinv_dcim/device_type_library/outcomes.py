@@ -47,13 +47,16 @@ class FileOutcomes:
         return notes
 
     def beyond(self) -> Mapping[str, str]:
-        """A note on the components that the type of a file has and the file has not, by file."""
+        """A note on the components that the type of a file has and the file has not, by file: they stay, or are
+        deleted.
+        """
+        deleted = [key for (_, key), outcome in self.report.outcomes.items() if outcome == DELETED]
+        stay = [key for keys in self.report.beyond.values() for key in keys]
         parts: dict[str, list[str]] = {}
-        for keys in self.report.beyond.values():
-            for key in keys:
-                name, _, part = key.partition(": ")
-                parts.setdefault(name, []).append(part)
-        return {name: _note_on(found) for name, found in parts.items()}
+        for key in deleted or stay:
+            name, _, part = str(key).partition(": ")
+            parts.setdefault(name, []).append(part)
+        return {name: _note_on(found, "is deleted" if deleted else "stays") for name, found in parts.items()}
 
     def general_notes(self) -> list[str]:
         """Notes on the values of all files that have no field here."""
@@ -72,6 +75,6 @@ class FileOutcomes:
         return endpoint.title if endpoint is not None else label
 
 
-def _note_on(parts: Sequence[str]) -> str:
+def _note_on(parts: Sequence[str], becomes: str) -> str:
     more = f" and {len(parts) - MAX_NAMES} more" if len(parts) > MAX_NAMES else ""
-    return f"{', '.join(parts[:MAX_NAMES])}{more}: not in the file, and stays"
+    return f"{', '.join(parts[:MAX_NAMES])}{more}: not in the file, and {becomes}"

@@ -7,6 +7,7 @@ bounds, but not those of uniqueness.
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,7 @@ def _source(registry: Registry, label: str, conditions: Conditions) -> Source:
         return {**kept, **common, "content_type": model, "message": cut, REASON: reason, **own}
 
     def prepare(dump: Dump) -> None:
+        _divide(dump, label, registry)
         _tell_apart(dump, label)
 
     return Source(LABEL, adapt=adapt, prepare=prepare, skip=_skip, last=True, by=("name",))
@@ -84,14 +86,38 @@ def _reason(registry: Registry, fields: Fields) -> str:
     return IS_SHARED if fields.get("max_instances", 1) != 1 else ""
 
 
+def _divide(dump: Dump, label: str, registry: Registry) -> None:
+    """Makes a rule of each model that objects of its content type have become and that has its field: those of the
+    locations of 2.x are for regions, sites and locations. The first one keeps the id and the name.
+    """
+    for key, fields in list(dump.objects[label].items()):
+        model = _model(fields)
+        if (moved := dump.moved.get(model)) is None:
+            continue
+        endpoints = [registry.endpoints[item] for item in [model, *sorted(moved)] if item in registry.endpoints]
+        fitting = [endpoint for endpoint in endpoints if fields["field"] in endpoint.table.c]
+        for endpoint in fitting:
+            if endpoint is fitting[0]:
+                dump.set((label, key), content_type=endpoint.label)
+            else:
+                name = _with_suffix(fields["name"], endpoint.plural)
+                own = {"content_type": endpoint.label, "name": name}
+                dump.rows(label)[str(uuid.uuid5(uuid.UUID(key), endpoint.label))] = {**fields, **own}
+
+
+def _with_suffix(name: str, text: str) -> str:
+    """A name with a text behind it, in the length that names have."""
+    suffix = f" ({text})"
+    return f"{name[: MOST_OF_NAME - len(suffix)]}{suffix}"
+
+
 def _tell_apart(dump: Dump, label: str) -> None:
     """Renames rules whose name a rule of another kind has: names are unique here among rules of all kinds."""
     before = [other for other in list(KINDS)[: list(KINDS).index(label)] if other in dump.objects]
     taken = {fields["name"] for other in before for fields in dump.objects[other].values()}
-    suffix = f" ({KINDS[label]})"
     for key, fields in list(dump.objects[label].items()):
         if fields["name"] in taken:
-            dump.set((label, key), name=f"{fields['name'][: MOST_OF_NAME - len(suffix)]}{suffix}")
+            dump.set((label, key), name=_with_suffix(fields["name"], KINDS[label]))
 
 
 def _name(endpoint: Endpoint, field: str, suffix: str, lookup: str) -> str:

@@ -86,10 +86,9 @@ def _page(
     except RequestError as error:
         request.tm.doom()
         return _rendered(request, endpoint, FilesResult([]), [], [readable(error.body)])
-    if not is_applied:
-        request.tm.doom()
     if is_applied:
         return _rendered(request, endpoint, result, [])
+    request.tm.doom()
     hidden = [(DIGEST, digest), *uploaded.hidden(files)]
     controls = option_controls([kind], members)
     return _rendered(request, endpoint, result, hidden, controls=controls, outdated=applies)

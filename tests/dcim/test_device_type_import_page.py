@@ -116,7 +116,8 @@ def test_the_option_exact_deletes_the_components_that_a_file_has_not(browser: Br
     form = page.form()
     form["device-type-library_exact"] = True
     page = form.submit("_step", value="preview", status=200)
-    assert rows(page) == {"one.yaml": "updated"} and "interface template1 updated, 1 deleted" in page.words
+    assert rows(page) == {"one.yaml": "updated e2: not in the file, and is deleted"}
+    assert "interface template1 updated, 1 deleted" in page.words
     form = page.form()
     form["device-type-library_exact"] = False
     other = form.submit("_step", value="apply", status=200)

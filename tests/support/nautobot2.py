@@ -70,6 +70,7 @@ extras/approval-workflow-definitions extras.approvalworkflowdefinition
 load-balancers/virtual-servers load_balancers.virtualserver
 vpn/vpn-profiles vpn.vpnprofile
 data-validation/regex-rules data_validation.regularexpressionvalidationrule
+data-validation/required-rules data_validation.requiredvalidationrule
 """
 MODELS = dict(line.split() for line in LABELS.strip().splitlines())
 

@@ -285,9 +285,11 @@ BLOCKS = re.findall(r"```(?:python|ini)\n# (\S+)\n(.*?)```", (ROOT / "docs/plugi
 RECIPE = "netinv_example/contractors.py"
 
 
-@pytest.mark.parametrize(("place", "block"), [pair for pair in BLOCKS if pair[0] != RECIPE])
-def test_the_tutorial_shows_what_is_there(place: str, block: str) -> None:
-    assert block in (ROOT / "plugins/example" / place).read_text()
+def test_the_tutorial_shows_what_is_there() -> None:
+    texts = {place: (ROOT / "plugins/example" / place).read_text() for place, _ in BLOCKS if place != RECIPE}
+    assert len(texts) > 3
+    for place, block in BLOCKS:
+        assert place == RECIPE or block in texts[place]
 
 
 @pytest.mark.night

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from netinv_core import Source
-from netinv_core.importing.dump import Dump, Fields
+from collections.abc import Mapping
+from typing import Any
 
+from netinv_core import Source
+
+Fields = Mapping[str, Any]
 KEY = ("vrf_id", "end_address", "start_address")
 IN_NO_PREFIX = "it is in no prefix"
 MODELS_OF_PREFIXES = ("ipam.prefix", "ipam.aggregate")
 
 
-def _prefix_of(dump: Dump, fields: Fields) -> Fields:
+def _prefix_of(dump: Any, fields: Fields) -> Fields:
     """The prefix of a range; one of the topmost may have become an aggregate."""
     return next(filter(None, (dump.get(label, fields.get("parent")) for label in MODELS_OF_PREFIXES)), {})
 
 
-def _in_prefix(dump: Dump, fields: Fields) -> Fields:
+def _in_prefix(dump: Any, fields: Fields) -> Fields:
     """Converts a range of Nautobot: it has the VRF and the length of its prefix."""
     prefix = _prefix_of(dump, fields)
     length = str(prefix.get("prefix", "")).partition("/")[2]
@@ -23,7 +26,7 @@ def _in_prefix(dump: Dump, fields: Fields) -> Fields:
     return {**fields, **edges, "vrf": prefix.get("vrf")}
 
 
-def _has_no_prefix(dump: Dump, fields: Fields) -> str:
+def _has_no_prefix(dump: Any, fields: Fields) -> str:
     return "" if _prefix_of(dump, fields) else IN_NO_PREFIX
 
 

@@ -58,6 +58,7 @@ def there() -> Nautobot2:
         enabled=False,
         context_processing=False,
     )
+    there.named("data-validation/required-rules", "Required", content_type="dcim.location", field="name", enabled=False)
     there.named("load-balancers/virtual-servers", "VIP")
     there.named("vpn/vpn-profiles", "Profile")
     there.named("extras/approval-workflow-definitions", "Workflow")
@@ -108,3 +109,17 @@ def test_a_breakout_cable_has_its_first_ends_and_lists_the_others(
 def test_its_rules_become_validation_rules(imported: dict[str, Any], there: Nautobot2, api: Api) -> None:
     (rule,) = api.get("/api/extras/validation-rules/", {"name": f"{there.word} Names"})["results"]
     assert rule["requires"] == {"name__re": "^[a-z0-9 -]+"} and rule["message"] == "Lower case"
+
+
+def test_a_rule_of_locations_is_one_of_all_that_they_become(
+    imported: dict[str, Any], there: Nautobot2, api: Api
+) -> None:
+    rules = api.get("/api/extras/validation-rules/", {"name__isw": f"{there.word} Required"})["results"]
+    word = f"{there.word} Required"
+    assert {rule["name"]: rule["content_type"] for rule in rules} == {
+        word: "dcim.location",
+        f"{word} (regions)": "dcim.region",
+        f"{word} (sites)": "dcim.site",
+    }
+    key = there.of("data-validation/required-rules", "Required")["id"]
+    assert [rule["name"] for rule in rules if rule["id"] == key] == [word]
