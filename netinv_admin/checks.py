@@ -22,7 +22,7 @@ from netinv_core.app import App
 from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
 from netinv_core.backups import schedule as backups
-from netinv_core.command_output import counted
+from netinv_core.command_output import with_number
 from netinv_core.db import availability, revisions, table_check, text_indexes
 from netinv_core.db.engine import is_pooled
 from netinv_core.db.expressions import db_now
@@ -103,7 +103,7 @@ def migrations(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding
         message, _, remedy = start_check.newer(name, found.unknown).partition("; ")
         yield Finding(start_check.MIGRATIONS, PROBLEM, message, remedy)
     if found.missing:
-        message = start_check.lacking(name, found.missing)
+        message = start_check.lacking_migrations(name, found.missing)
         yield MissingMigrations(start_check.MIGRATIONS, PROBLEM, message, f"run `{start_check.command(ini)} migrate`")
     if not found.unknown and not found.missing:
         yield Finding(start_check.MIGRATIONS, OK, "the database has all migrations of the installed packages")
@@ -111,13 +111,13 @@ def migrations(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding
 
 def tables(connection: Connection, registry: Registry) -> Iterator[Finding]:
     """Checks that the database has the tables that packages declare."""
-    for package, message in table_check.missing(connection, registry):
+    for package, message in table_check.find_missing(connection, registry):
         yield Finding("tables", PROBLEM, f"{package}: {message}", "restore the table, or correct the package")
 
 
 def rows(connection: Connection, registry: Registry, ini: str) -> Iterator[Finding]:
     """Checks that the tables of the core have the rows that the service needs."""
-    lacking = needed_rows.messages(needed_rows.missing(connection.execute, registry))
+    lacking = needed_rows.messages(needed_rows.find_missing(connection.execute, registry))
     remedy = f"run `{start_check.command(ini)} migrate`, which adds them, as the next start does"
     yield from (Finding("rows", PROBLEM, text, remedy) for text in lacking)
     if not lacking:
@@ -169,7 +169,7 @@ def worker_processes(connection: Connection, settings: Mapping[str, Any]) -> Fin
 
 def searches(connection: Connection, registry: Registry, ini: str) -> Finding:
     """Checks that PostgreSQL has the indexes for texts that contain another."""
-    absent = text_indexes.missing(connection, registry)
+    absent = text_indexes.missing_indexes(connection, registry)
     if absent:
         remedy = (
             f"run `CREATE EXTENSION {text_indexes.EXTENSION}` as its owner, then `{start_check.command(ini)} migrate`"
@@ -214,7 +214,7 @@ def queue(settings: Mapping[str, Any]) -> Finding:
     except Exception as error:  # errors of the queue, of any kind
         message = f"netinv.queue_url cannot be used: {' '.join(str(error).split())}"
         return Finding("queue", PROBLEM, message, "start the queue, or correct netinv.queue_url")
-    message = f"{name} can be reached; {counted(waiting, 'message')} {'waits' if waiting == 1 else 'wait'}"
+    message = f"{name} can be reached; {with_number(waiting, 'message')} {'waits' if waiting == 1 else 'wait'}"
     if waiting > MAX_WAITING:
         return Finding("queue", WARNING, message, "see the log of the worker: it is stopped, or its tasks do not end")
     return Finding("queue", OK, message)
@@ -309,12 +309,12 @@ def run(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
         lambda: hosts(settings),
     )
     for check in checks:
-        for finding in _guarded(check):
+        for finding in _run_check(check):
             found.append(finding)
             yield finding
     if not any(finding.check in ("database", "migrations") and finding.level == PROBLEM for finding in found):
         for package, caller in registry.callers("netinv_checks"):
-            yield from _guarded(functools.partial(_of_package, caller, engine, registry), package)
+            yield from _run_check(functools.partial(_of_package, caller, engine, registry), package)
 
 
 def _of_package(caller: Callable[..., Any], engine: Engine, registry: Registry) -> Iterator[Finding]:
@@ -323,7 +323,7 @@ def _of_package(caller: Callable[..., Any], engine: Engine, registry: Registry) 
         yield from findings
 
 
-def _guarded(check: Callable[[], Iterable[Finding]], package: str = "") -> Iterator[Finding]:
+def _run_check(check: Callable[[], Iterable[Finding]], package: str = "") -> Iterator[Finding]:
     """The findings of a check; its failure is one."""
     try:
         yield from check()

@@ -43,7 +43,7 @@ class Deployment:
             text = text.replace(_STATE, f"ReadWritePaths={self.data}\n")
         if self.settings != Deployment.settings:
             text = text.replace(_CONFIGURATION, "")
-        return _replaced(
+        return _replace_all(
             text,
             {
                 Deployment.prefix: self.prefix,
@@ -58,7 +58,7 @@ class Deployment:
 def _of_image(text: str, host: str) -> str:
     """A file for containers: they are built in the folder of the deployment, which has the wheels in `dist`."""
     new = {Deployment.host: host, "context: ../..": "context: ..", "deploy/container/": "container/"}
-    return _replaced(text, new)
+    return _replace_all(text, new)
 
 
 def _behind_proxy(text: str) -> str:
@@ -69,7 +69,7 @@ def _behind_proxy(text: str) -> str:
     return before + section + after
 
 
-def _replaced(text: str, new: Mapping[str, str]) -> str:
+def _replace_all(text: str, new: Mapping[str, str]) -> str:
     marks = {old: f"\0{number}\0" for number, old in enumerate(new)}
     for old, mark in marks.items():
         text = text.replace(old, mark)

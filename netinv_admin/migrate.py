@@ -117,11 +117,11 @@ def _one_at_a_time(engine: Engine) -> Iterator[None]:
             connection.close()
 
 
-def planned(engine: Engine, registry: Registry) -> list[tuple[str, str]]:
+def plan_revisions(engine: Engine, registry: Registry) -> list[tuple[str, str]]:
     """The revisions that are to be applied, each with its first line, in the order in which they are."""
     found: list[tuple[str, str]] = []
     missing = revisions.revisions(engine, registry)
-    for app in revisions.ordered(registry):
+    for app in revisions.sort_apps(registry):
         if missing.unknown_of[revisions.label(app)]:
             continue
         script = alembic.script.ScriptDirectory.from_config(_configuration(app))
@@ -146,9 +146,9 @@ def apply(
     """
     journal = driver_of(engine).commits_table_changes
     stopped: set[str] = set()  # labels of branches
-    for app in revisions.ordered(registry):
-        gathered = _gathered(registry, registry.packages[app.name], failures)
-        with gathered, _named(app), _refused(app, stopped):
+    for app in revisions.sort_apps(registry):
+        gathered = _keep_failure(registry, registry.packages[app.name], failures)
+        with gathered, _name_migration(app), _skip_stopped(app, stopped):
             _check_known(engine, app)
             with _changing_tables(engine) as connection:
                 keep_to_own_tables(connection, registry, app)
@@ -172,7 +172,7 @@ def _check_known(engine: Engine, app: App) -> None:
 
 
 @contextmanager
-def _gathered(registry: Registry, package: str, failures: Failures | None) -> Iterator[None]:
+def _keep_failure(registry: Registry, package: str, failures: Failures | None) -> Iterator[None]:
     """Context manager that keeps the exception of a plugin in ``failures``, where they are gathered."""
     try:
         yield
@@ -184,13 +184,13 @@ def _gathered(registry: Registry, package: str, failures: Failures | None) -> It
 
 
 @contextmanager
-def _refused(app: App, stopped: set[str]) -> Iterator[None]:
+def _skip_stopped(app: App, stopped: set[str]) -> Iterator[None]:
     """Context manager of the migrations of an application, which are not run after those stopped that it refers to.
 
     :raises LookupError: for such an application
     """
     try:
-        if before := sorted(revisions.referred(app) & stopped):
+        if before := sorted(revisions.referred_branches(app) & stopped):
             raise LookupError(f"its tables refer to those of {', '.join(before)}, which stopped")
         yield
     except BaseException:
@@ -199,7 +199,7 @@ def _refused(app: App, stopped: set[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _named(app: App) -> Iterator[None]:
+def _name_migration(app: App) -> Iterator[None]:
     """Context manager that notes in exceptions whose migration stopped, with the file and the line."""
     try:
         yield
@@ -257,11 +257,15 @@ def remove(engine: Engine, registry: Registry, app: App) -> list[str]:
     """
     if not app.migrations or app.migrations == revisions.CORE:
         raise LookupError(f"the application {app.name} has no migrations of its own")
-    users = [other.name for other in revisions.ordered(registry) if revisions.label(app) in revisions.referred(other)]
+    users = [
+        other.name
+        for other in revisions.sort_apps(registry)
+        if revisions.label(app) in revisions.referred_branches(other)
+    ]
     if users:
         raise LookupError(f"the tables of {', '.join(users)} refer to those of {app.name}")
     journal = driver_of(engine).commits_table_changes
-    with _one_at_a_time(engine), _named(app):
+    with _one_at_a_time(engine), _name_migration(app):
         with engine.connect() as connection:  # Alembic takes one without a transaction: it commits between revisions
             tables = _tables_of(connection, app)
             is_broken_off = journal and journals.is_broken_off(connection, revisions.label(app))
@@ -298,7 +302,7 @@ def seed(engine: Engine, registry: Registry, failures: Failures | None = None) -
         load(uow)
         for package, caller in registry.callers("netinv_seed"):
             if failures is None or package not in failures:
-                with _gathered(registry, package, failures), uow.savepoint():
+                with _keep_failure(registry, package, failures), uow.savepoint():
                     caller(uow=uow)
         # Tables of a package whose migrations were not run are not there.
         tables = set(sa.inspect(session.connection()).get_table_names())

@@ -50,7 +50,7 @@ def restore(
     :param note: called with the name of each table
     :raises ArchiveError: when it is damaged or does not fit; nothing is changed then
     """
-    with contextlib.closing(_examined(path, registry, options)) as reader:
+    with contextlib.closing(_examine(path, registry, options)) as reader:
         manifest = reader.manifest
         check_target(engine, registry, options)
         older = older_packages(manifest, registry)
@@ -130,11 +130,11 @@ def examine(path: Path, registry: Registry, options: Options) -> Manifest:
 
     :raises ArchiveError: when it is damaged or does not fit
     """
-    with contextlib.closing(_examined(path, registry, options)) as reader:
+    with contextlib.closing(_examine(path, registry, options)) as reader:
         return reader.manifest
 
 
-def _examined(path: Path, registry: Registry, options: Options) -> BackupReader:
+def _examine(path: Path, registry: Registry, options: Options) -> BackupReader:
     reader = BackupReader(path)
     try:
         check_fit(reader.manifest, registry, options)
@@ -151,7 +151,7 @@ def check_fit(manifest: Manifest, registry: Registry, options: Options) -> None:
     :raises ArchiveError: when they differ
     """
     releases = ", ".join(f"{name} {version}" for name, version in sorted(manifest.packages.items()))
-    branches = {revisions.label(app): revisions.branch(app) for app in revisions.ordered(registry)}
+    branches = {revisions.label(app): revisions.branch(app) for app in revisions.sort_apps(registry)}
     heads, known = ({name: getattr(found, part) for name, found in branches.items()} for part in ("heads", "known"))
     for package, found in manifest.revisions.items():
         if package not in heads and found:
@@ -184,7 +184,7 @@ def check_fit(manifest: Manifest, registry: Registry, options: Options) -> None:
 
 def older_packages(manifest: Manifest, registry: Registry) -> list[str]:
     """The packages of which the backup has an older revision than the installed one."""
-    heads = {revisions.label(app): set(revisions.branch(app).heads) for app in revisions.ordered(registry)}
+    heads = {revisions.label(app): set(revisions.branch(app).heads) for app in revisions.sort_apps(registry)}
     return [name for name, found in sorted(manifest.revisions.items()) if name in heads and heads[name] != set(found)]
 
 
@@ -207,7 +207,7 @@ def check_target(engine: Engine, registry: Registry, options: Options) -> None:
             if connection.execute(sa.select(users.c.id).limit(1)).first() is not None:
                 raise ArchiveError(f"the database {engine.url.render_as_string()} is not empty; --replace empties it")
     root = registry.settings["media_root"]
-    if next(files.stored(Path(root)), None) is not None:
+    if next(files.list_files(Path(root)), None) is not None:
         raise ArchiveError(f"the folder {root} has files; --replace removes those that the backup does not have")
 
 
@@ -310,6 +310,6 @@ def _set_sequences(connection: Connection, tables: Sequence[sa.Table]) -> None:
 
 def _remove_other_files(root: Path, manifest: Manifest) -> None:
     """Removes the files that the backup does not have."""
-    for name, _ in list(files.stored(root)):
+    for name, _ in list(files.list_files(root)):
         if name not in manifest.files:
             (root / name).unlink(missing_ok=True)

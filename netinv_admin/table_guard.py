@@ -38,7 +38,7 @@ def keep_to_own_tables(connection: Connection, registry: Registry, app: App) -> 
     owner = _owners(registry)
 
     def refuse(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-        for table in _changed(statement):
+        for table in _changed_tables(statement):
             if (label := owner(table)) not in (own, None):
                 message = f"it changes the table {table}, which the application {label} has; {own} may change its own"
                 raise LookupError(f"{message}, which begin with {own}_")
@@ -53,7 +53,7 @@ def _owners(registry: Registry) -> Callable[[str], str | None]:
     return lambda table: next((label for label in longest_first if table.startswith(f"{label}_")), None)
 
 
-def _changed(statement: str) -> Iterator[str]:
+def _changed_tables(statement: str) -> Iterator[str]:
     """The names of the tables whose layout, triggers or uniqueness a statement changes."""
     if start := _OF_TABLES.match(statement):
         names = re.findall(r"\w+", statement[start.end() :])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, NamedModel, Source, content_type
-from netinv_dcim.netbox_scopes import scoped
-from netinv_import.folds import attached, owner_by
+from netinv_dcim.netbox_scopes import convert_scope
+from netinv_import.folds import fold_attachment, owner_by
 
 NETWORK = "circuits.providernetwork"
 NO_VIRTUAL = "install netinv-virtual-circuits to import virtual circuits"
@@ -13,7 +13,7 @@ NO_VIRTUAL = "install netinv-virtual-circuits to import virtual circuits"
 def termination(dump: Dump, fields: Fields) -> Fields:
     """Converts a termination: since NetBox 4.2 it refers to a site, location or provider network generically."""
     if content_type(fields.get("termination_type")) != NETWORK:
-        return scoped(dump, fields, "termination")
+        return convert_scope(dump, fields, "termination")
     converted = {name: value for name, value in fields.items() if not name.startswith("termination_")}
     return {**converted, "provider_network": fields["termination_id"]}
 
@@ -33,7 +33,7 @@ models: dict[str, Declaration] = {
         "circuits.circuittermination", adapt=termination, drop=("cable", "cable_end"), by=("circuit_id", "term_side")
     ),
     "circuits.circuitgroup": NamedModel(package="netinv-circuit-groups"),
-    "circuits.circuitgroupassignment": attached(
+    "circuits.circuitgroupassignment": fold_attachment(
         "circuits.circuitgroupassignment",
         (owner_by("member"), owner_by("circuit", "circuits.circuit")),
         "group",

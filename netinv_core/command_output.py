@@ -29,6 +29,6 @@ def _text(value: Any) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def counted(number: int, word: str) -> str:
+def with_number(number: int, word: str) -> str:
     """A number with its word: ``1 problem``, ``2 problems``."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"

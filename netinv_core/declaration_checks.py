@@ -105,7 +105,7 @@ def _of_column(column: Any, names: set[str]) -> Iterator[str]:
         yield f"length is {length!r}; expected a whole number above 0"
     if isinstance(column.type, sa.Numeric) and (column.type.precision or 0) < (column.type.scale or 0):
         yield f"places is {column.type.scale}; expected at most the {column.type.precision} digits"
-    for option, of in (("natural_sort_key", info.sort_key_of), ("slug", info.slug_of), *_copied(info)):
+    for option, of in (("natural_sort_key", info.sort_key_of), ("slug", info.slug_of), *_copied_options(info)):
         if of and of not in names:
             yield f"{option} is made of {of!r}, which is no column; expected one of {', '.join(sorted(names))}"
 
@@ -131,7 +131,7 @@ def _of_type(column: Any, info: ColumnInfo) -> Iterator[str]:
         yield f"its type is {column.type!r}; expected decimal_number(digits, places)"
 
 
-def _copied(info: ColumnInfo) -> Iterator[tuple[str, str]]:
+def _copied_options(info: ColumnInfo) -> Iterator[tuple[str, str]]:
     if info.copy_of is not None:
         yield from (("unique_copy", name) for name in info.copy_of)
 

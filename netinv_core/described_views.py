@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def checked(config: Configurator, package: str) -> Iterator[None]:
+def check_views(config: Configurator, package: str) -> Iterator[None]:
     """Context manager that checks the actions and services which a plugin adds within it.
 
     :raises DeclarationError: for a description that cannot be used

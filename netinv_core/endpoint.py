@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields, reverse_relations
 from netinv_core.declaration_checks import check_rule
-from netinv_core.fields.read_only import unchanged
+from netinv_core.fields.read_only import identity
 from netinv_core.labels import without_id
 from netinv_core.models.columns import CASCADE, column_info
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN, within
@@ -309,11 +309,11 @@ class Endpoint:
         declared, names = resource.presentation.name_in_context, resource.display[1:]
         declared = declared(self.registry) if callable(declared) else declared
         if isinstance(declared, str):
-            declared = (unchanged, declared)
+            declared = (identity, declared)
         is_unique = any("." in name or (name in self.table.c and self.table.c[name].unique) for name in names)
         if declared is None and self.parent and names and not is_unique:
             declared = (within, f"{self.parent}.{NAME_IN_CONTEXT}", "display")
-        function, *paths = declared or (unchanged, "display" if "display" in self.fields else "id")
+        function, *paths = declared or (identity, "display" if "display" in self.fields else "id")
         paths = [
             f"{path.removesuffix(NAME_IN_CONTEXT)}{NAME_WITHIN}" if path.endswith(f".{NAME_IN_CONTEXT}") else path
             for path in paths

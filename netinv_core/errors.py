@@ -30,7 +30,7 @@ class Message(str):
         return self._explanation if isinstance(self._explanation, str) else self._explanation()
 
 
-def explained(message: Any) -> str:
+def explain(message: Any) -> str:
     """The explanation of a message, for people; the message itself where it has none."""
     return message.explanation if isinstance(message, Message) else str(message)
 
@@ -310,22 +310,22 @@ def named_errors(entries: Iterable[tuple[str, Any]]) -> list[str]:
     return texts if more <= 0 else [*texts[:MAX_NAMED_OBJECTS], f"{more} more are not listed."]
 
 
-def bounded(body: Any) -> Any:
+def cut_to_limits(body: Any) -> Any:
     """A body with texts, lists and mappings cut to their limits.
 
     A list at the top keeps one entry for each object (:meth:`Invalid.batch`).
     """
-    return [_bounded(part) for part in body] if isinstance(body, list) else _bounded(body)
+    return [_cut(part) for part in body] if isinstance(body, list) else _cut(body)
 
 
-def _bounded(body: Any) -> Any:
+def _cut(body: Any) -> Any:
     if isinstance(body, str):
         return body if len(body) <= MAX_TEXT else f"{body[:MAX_TEXT]}… ({len(body) - MAX_TEXT} more characters)"
     if isinstance(body, dict):
-        return {_bounded(name): _bounded(value) for name, value in islice(body.items(), MAX_MESSAGES)}
+        return {_cut(name): _cut(value) for name, value in islice(body.items(), MAX_MESSAGES)}
     if isinstance(body, list) and len(body) > MAX_MESSAGES:
-        return [*map(_bounded, body[:MAX_MESSAGES]), f"{len(body) - MAX_MESSAGES} more are not listed."]
-    return [_bounded(part) for part in body] if isinstance(body, list) else body
+        return [*map(_cut, body[:MAX_MESSAGES]), f"{len(body) - MAX_MESSAGES} more are not listed."]
+    return [_cut(part) for part in body] if isinstance(body, list) else body
 
 
 def short(text: str) -> str:

@@ -66,7 +66,7 @@ def check_result(hook: str, result: Any, shape: str, item_type: str) -> None:
         raise DeclarationError(f"{hook} returns {type(result).__name__} instead of {expected} of {item_type}")
     for item in result.values() if isinstance(result, Mapping) and is_mapping else result:
         if not _is_a(item, item_type):
-            raise DeclarationError(f"{hook} returns {_described(item)} instead of {item_type}")
+            raise DeclarationError(f"{hook} returns {_describe(item)} instead of {item_type}")
         check_values(hook, item)
 
 
@@ -127,5 +127,5 @@ def _is_a(item: Any, name: str) -> bool:
     return name in {base.__name__ for base in type(item).__mro__}
 
 
-def _described(item: Any) -> str:
+def _describe(item: Any) -> str:
     return f"the class {item.__name__}" if inspect.isclass(item) else type(item).__name__

@@ -29,13 +29,13 @@ def parse(content: bytes | str) -> Any:
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as refused:
-        raise _explained(content, refused) from None
+        raise _explain_error(content, refused) from None
     if _deeper(value, MAX_LEVELS):
         raise InvalidJson(f"values are nested in more than {MAX_LEVELS} levels")
     return value
 
 
-def _explained(content: bytes | str, refused: Exception) -> InvalidJson:
+def _explain_error(content: bytes | str, refused: Exception) -> InvalidJson:
     """The error in the words of the standard library, which names the place; its parser may exhaust the stack."""
     try:
         text = content if isinstance(content, str) else content.decode()

@@ -43,7 +43,7 @@ _ID = re.compile(r" \([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\)")
 _MARKUP = re.compile(r"(?::[a-z:]+:)?(`{1,2})~?([^`]+)\1")
 
 
-def capitalized(text: str) -> str:
+def capitalize(text: str) -> str:
     """The text with its first letter in upper case; the others stay as they are."""
     return text[:1].upper() + text[1:]
 
@@ -53,7 +53,7 @@ def label_of_name(name: str) -> str:
     """The label of a name with underscores or spaces; its first letter is upper case."""
     words = [ABBREVIATIONS.get(word.lower(), word) for word in name.replace("_", " ").replace("-", " ").split()]
     text = " ".join(words)
-    return capitalized(text)
+    return capitalize(text)
 
 
 def label_of(field: Field) -> str:

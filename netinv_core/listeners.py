@@ -33,7 +33,7 @@ _listeners: dict[str, list[PackageListener]] = {}  # by package
 
 
 @contextlib.contextmanager
-def noted(package: str) -> Iterator[None]:
+def note_listeners(package: str) -> Iterator[None]:
     """Notes the listeners that the block adds as those of a package."""
     listen = api.listen
     found = _listeners.setdefault(package, [])
@@ -58,7 +58,7 @@ def remove(packages: Collection[str]) -> list[PackageListener]:
 
 
 @contextlib.contextmanager
-def removed(packages: Collection[str]) -> Iterator[None]:
+def without_listeners(packages: Collection[str]) -> Iterator[None]:
     """Removes the listeners of packages for the time of the block."""
     found = remove(packages)
     try:

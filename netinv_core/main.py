@@ -41,7 +41,7 @@ from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_class import keep_request_class
 from netinv_core.package_faults import errors_of_plugins
 from netinv_core.package_views import add_packages, check_tweens, checked_deriver
-from netinv_core.packages import FailedPackage, Packages, apps_of, discover, served
+from netinv_core.packages import FailedPackage, Packages, apps_of, build_without_failing, discover
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.telemetry import log_settings
@@ -85,7 +85,7 @@ def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages |
     :raises ValueError: when two packages claim one path
     """
     packages = packages or discover(settings.get("plugins_dir", ""))
-    return served(packages, lambda some: _registry(dialect, settings, some), searching=True)
+    return build_without_failing(packages, lambda some: _registry(dialect, settings, some), searching=True)
 
 
 def _registry(dialect: str, settings: Mapping[str, Any], packages: Packages) -> Registry:
@@ -123,7 +123,7 @@ def read_settings(
         apps, incomplete = apps_of(some[0]), bool(some[1])
         return ini_settings.read(settings, apps, incomplete=incomplete, variables=variables), some
 
-    return served(packages, typed)
+    return build_without_failing(packages, typed)
 
 
 def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> Engine:
@@ -158,7 +158,7 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     """
     allocator.limit_retained_memory()
     with _collector_paused():
-        app = _started(global_config or {}, settings)
+        app = _start(global_config or {}, settings)
         linecache.clearcache()  # sources that Pyramid read for messages about conflicts
         # Objects of the start live forever. Frozen, they are skipped by the garbage collections of large responses.
         gc.freeze()
@@ -166,7 +166,7 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     return app
 
 
-def _started(global_config: Mapping[str, str], settings: Mapping[str, str]) -> Any:
+def _start(global_config: Mapping[str, str], settings: Mapping[str, str]) -> Any:
     """The WSGI application, after the check of its database, with its worker.
 
     :raises SystemExit: with the reason, for settings that cannot be read and a database that cannot be used
@@ -224,7 +224,9 @@ def make_app(
     packages = packages or discover(typed_settings.get("plugins_dir", ""))
 
     def build(some: Packages) -> Any:
-        return served(some, lambda loaded: _wsgi_app(engine, typed_settings, settings or {}, loaded), searching=True)
+        return build_without_failing(
+            some, lambda loaded: _wsgi_app(engine, typed_settings, settings or {}, loaded), searching=True
+        )
 
     app = build(packages)
     setting_aside.watch(app, packages, build)

@@ -48,7 +48,7 @@ _BY_ID: dict[Any, tuple[range, Callable[[Execute], dict[str, Any]]]] = {
 }
 
 
-def missing(execute: Execute, registry: Registry) -> dict[Any, Rows]:
+def find_missing(execute: Execute, registry: Registry) -> dict[Any, Rows]:
     """Returns the missing rows by table; empty when all are there. Two statements."""
     stripes, types = table_of(LockStripe), table_of(ContentTypeRow)
     parts = [sa.select(sa.literal(table.name), table.c.id) for table in (*_BY_ID, stripes)]
@@ -77,7 +77,7 @@ def messages(lacking: dict[Any, Rows]) -> list[str]:
 
 def insert(uow: UnitOfWork) -> None:
     """Inserts the missing rows, content types in the order of lists, and reads the content types."""
-    for table, rows in missing(uow.execute, uow.registry).items():
+    for table, rows in find_missing(uow.execute, uow.registry).items():
         uow.execute(sa.insert(table), rows)
     content_types.load(uow)
 
@@ -93,7 +93,7 @@ def _note(lacking: dict[Any, Rows]) -> None:
 def restore(engine: Engine, registry: Registry) -> None:
     """Inserts the missing rows in a transaction of its own; of several processes at once one does so."""
     with engine.connect() as connection:
-        lacking = missing(connection.execute, registry)
+        lacking = find_missing(connection.execute, registry)
     if not lacking:
         return
     _note(lacking)

@@ -105,7 +105,7 @@ def package_among(modules: Sequence[tuple[str, Any]], error: BaseException) -> s
     return next(filter(None, owners), None)
 
 
-def logged(registry: Registry, function: Callable[[], None]) -> Callable[[], None]:
+def log_faults(registry: Registry, function: Callable[[], None]) -> Callable[[], None]:
     """A function for which nothing can be undone any more: where a plugin is at fault for its failure, it is logged."""
 
     def call() -> None:

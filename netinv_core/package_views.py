@@ -30,7 +30,7 @@ from pyramid.interfaces import (
 from netinv_core import described_views
 from netinv_core.declaration_checks import DeclarationError
 from netinv_core.package_faults import package_at_fault, plugin_of_module
-from netinv_core.packages import CORE, PackageError, errors_of, loading
+from netinv_core.packages import CORE, PackageError, errors_of, note_registrations
 from netinv_core.wrong_results import wrong_result
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def add_packages(config: Configurator) -> None:
     routes: dict[str, str] = {}
     for action in config.action_state.actions:
         package, discriminator = package_by_action.get(action["info"], CORE), action["discriminator"]
-        if registry.is_plugin(package) and (replaced := _replaced(registry, package, discriminator)):
+        if registry.is_plugin(package) and (replaced := _replaced_part(registry, package, discriminator)):
             with registry.failures.of(package):
                 raise DeclarationError(f"it replaces the {replaced} of the whole service")
         if isinstance(discriminator, tuple) and discriminator[0] == "route":
@@ -80,7 +80,7 @@ def add_packages(config: Configurator) -> None:
     check_routes(config, routes)
 
 
-def _replaced(registry: Registry, package: str, discriminator: Any) -> str | None:
+def _replaced_part(registry: Registry, package: str, discriminator: Any) -> str | None:
     """The part of the service that an action of a plugin replaces; ``None`` for one about the plugin's own views."""
     if discriminator in OF_THE_SERVICE:
         return OF_THE_SERVICE[discriminator]
@@ -98,15 +98,15 @@ def include_modules(config: Configurator, package: str, modules: Iterable[str]) 
     :raises PackageError: when an ``includeme`` fails
     """
     queued_before = len(config.action_state.actions)
-    with errors_of(package), loading(package), described_views.checked(config, package):
+    with errors_of(package), note_registrations(package), described_views.check_views(config, package):
         for module in modules:
-            config.include(_imported(module) if isinstance(module, str) else module)
+            config.include(_import_module(module) if isinstance(module, str) else module)
     package_by_action: PackageByAction = getattr(config.registry, "netinv_package_by_action", {})
     for action in config.action_state.actions[queued_before:]:
         package_by_action.setdefault(action["info"], package)
 
 
-def _imported(name: str) -> Any:
+def _import_module(name: str) -> Any:
     """The module with a name, for which Pyramid would take a resource of that name which its package imports; the name
     of one that Pyramid cannot import either.
     """

@@ -121,7 +121,7 @@ def quarantine(packages: Packages, error: PackageError) -> Packages:
     return packages
 
 
-def served(packages: Packages, build: Callable[[Packages], T], *, searching: bool = False) -> T:
+def build_without_failing(packages: Packages, build: Callable[[Packages], T], *, searching: bool = False) -> T:
     """Result of ``build`` for the packages, without those that fail, which are quarantined.
 
     :param searching: also find the plugin without which a failure that is attributed to none is gone
@@ -151,7 +151,7 @@ def _culprit(packages: Packages, build: Callable[[Packages], Any], error: Except
     def is_gone(count: int) -> bool:
         left_out = plugins[len(plugins) - count :]
         try:
-            with listeners.removed(left_out):
+            with listeners.without_listeners(left_out):
                 build(([item for item in packages[0] if item[0] not in left_out], packages[1]))
         except Exception as other:
             return reason_of(other) != reason_of(error)
@@ -241,7 +241,7 @@ def _load(packages: Packages, name: str, origin: str, load: Callable[[], Any]) -
     modules, broken = packages
     module: Any = None
     try:
-        with errors_of(name), loading(name):
+        with errors_of(name), note_registrations(name):
             module = load()
             if (refusal := getattr(module, REFUSAL, None)) is not None:  # modules are imported once in a process
                 raise refusal
@@ -264,7 +264,7 @@ def _load(packages: Packages, name: str, origin: str, load: Callable[[], Any]) -
 
 
 @contextlib.contextmanager
-def loading(package: str) -> Iterator[None]:
+def note_registrations(package: str) -> Iterator[None]:
     """Context manager of the code of a package that is run once in a process: notes what has to be removed with it, and
     tells where it is while it takes long.
 
@@ -281,7 +281,7 @@ def loading(package: str) -> Iterator[None]:
     timer.daemon = True
     timer.start()
     try:
-        with shared_state.kept(), listeners.noted(package):
+        with shared_state.preserve(), listeners.note_listeners(package):
             yield
     finally:
         timer.cancel()

@@ -79,7 +79,7 @@ class Budget:
 
     def search_within(self, pattern: str, text: str, *, ignore_case: bool = False, at_start: bool = False) -> bool:
         """The same as :meth:`search`, inside of a :meth:`spending` block."""
-        return self.finds(compiled(pattern, ignore_case), text, at_start=at_start)
+        return self.finds(compile_pattern(pattern, ignore_case), text, at_start=at_start)
 
     def finds(self, pattern: Any, text: str, *, at_start: bool = False) -> bool:
         """The same as :meth:`search_within`, for a compiled pattern."""
@@ -97,7 +97,7 @@ class Budget:
         """
         import regex
 
-        found = compiled(pattern, False)
+        found = compile_pattern(pattern, False)
         with self.spending():
             try:
                 return [found.sub(replacement, text, timeout=self.check()) for text in texts]
@@ -119,12 +119,12 @@ def check(pattern: str) -> None:
 
     try:
         parsed = _parser.parse(pattern)
-        if _nested(parsed) > MAX_NESTED:
+        if _count_nested_repetitions(parsed) > MAX_NESTED:
             raise ValueError(TOO_NESTED)
         if _copies(parsed) > MAX_COPIES:
             raise ValueError(TOO_MANY_COPIES)
         re.compile(pattern)
-        compiled(pattern, False)
+        compile_pattern(pattern, False)
     except (re.error, regex.error, RecursionError, OverflowError) as error:
         raise ValueError(f"Invalid regular expression: {error}") from None
 
@@ -134,11 +134,11 @@ def terms(pattern: str) -> int:
     return 1 + min(len(pattern), MAX_LENGTH) // TERM_LENGTH
 
 
-def _nested(parsed: Any) -> int:
+def _count_nested_repetitions(parsed: Any) -> int:
     """The number of repetitions inside of one another in a parsed pattern, or a part of one."""
     if not isinstance(parsed, list | tuple | _parser.SubPattern):
         return 0
-    deepest = max(map(_nested, parsed), default=0)
+    deepest = max(map(_count_nested_repetitions, parsed), default=0)
     return deepest + (isinstance(parsed, tuple) and bool(parsed) and parsed[0] in _REPETITIONS)
 
 
@@ -153,7 +153,7 @@ def _copies(parsed: Any) -> int:
 
 
 @lru_cache("regular expressions", 256)
-def compiled(pattern: str, ignore_case: bool) -> Any:
+def compile_pattern(pattern: str, ignore_case: bool) -> Any:
     """The compiled form of a pattern, kept for the next time."""
     import regex
 

@@ -59,7 +59,7 @@ def check(registry: Registry) -> None:
         if registry.is_plugin(endpoint.package):
             with failures.of(endpoint.package):
                 _check_references(endpoint)
-        for kind, name, package in _given(registry, endpoint):
+        for kind, name, package in _attachments(registry, endpoint):
             with failures.of(package), named(f"the {kind} {name!r} of {endpoint.label}"):
                 _check_given(endpoint, kind, name)
     failures.check()
@@ -168,7 +168,7 @@ def _is_of_absent_package(hook: str, specified: set[str]) -> bool:
 # -- fields, filters, relations
 
 
-def _given(registry: Registry, endpoint: Endpoint) -> Iterator[tuple[str, str, str]]:
+def _attachments(registry: Registry, endpoint: Endpoint) -> Iterator[tuple[str, str, str]]:
     """The kind, name and package of each field and filter that a plugin attached to a resource."""
     for (kind, name), package in endpoint.givers.items():
         if registry.is_plugin(package):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import sqlalchemy as sa
 
 from netinv_core import fields as kinds
-from netinv_core.fields.read_only import unchanged
+from netinv_core.fields.read_only import identity
 from netinv_core.models.base import Base
 from netinv_core.models.columns import Choices
 from netinv_core.presentation import Presentation
@@ -286,7 +286,7 @@ class Resource:
     ) -> None:
         self.presentation, self.actions, self.type_order = presentation or Presentation(), tuple(actions), type_order
         self.model, self.name, self.label, self.title, self.plural = model, name, label, title, plural
-        self.display = (unchanged, display) if isinstance(display, str) else display
+        self.display = (identity, display) if isinstance(display, str) else display
         self.name_attribute, (self.natural, self.natural_within) = name_attribute, _natural_key(natural)
         self.brief, self.search, self.orderings = tuple(brief), tuple(search), _read_only(orderings)
         self.order, self.nested_order = tuple(order), tuple(nested_order or order)
@@ -302,7 +302,7 @@ class Resource:
     def display_path(self) -> str | None:
         """The path of the display name; ``None`` when a function computes it from several."""
         function, *paths = self.display
-        return str(paths[0]) if function is unchanged else None
+        return str(paths[0]) if function is identity else None
 
     @property
     def writable(self) -> bool:

@@ -39,7 +39,7 @@ def place(name: str, variables: Mapping[str, str] = os.environ) -> str:
     return f"the environment variable {given[0]}" if given else f"the setting netinv.{name}"
 
 
-def merged(settings: Mapping[str, str], names: Collection[str], variables: Mapping[str, str]) -> Merged:
+def merge(settings: Mapping[str, str], names: Collection[str], variables: Mapping[str, str]) -> Merged:
     """The settings of an ini file, with the values that ``variables`` have for the settings of these ``names``."""
     found: dict[str, str] = {}
     mistakes = []

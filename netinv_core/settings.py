@@ -255,7 +255,7 @@ def before_packages(settings: Mapping[str, str], variables: Mapping[str, str]) -
     """The settings of an ini file with those of the environment that the core knows: what the search for packages
     depends on.
     """
-    return setting_variables.merged(settings, OWN, variables).texts
+    return setting_variables.merge(settings, OWN, variables).texts
 
 
 def read(
@@ -304,7 +304,7 @@ def parse(
     definitions = setting_definitions(apps)
     packages = {name: package for package, app in apps.items() for name in app.settings}
     values: dict[str, Any] = {name: default for name, (_, default) in definitions.items()}
-    merged = setting_variables.merged(settings, definitions, variables)
+    merged = setting_variables.merge(settings, definitions, variables)
     mistakes = list(merged.mistakes)
     for full, text in merged.texts.items():
         if not full.startswith("netinv."):
@@ -319,7 +319,7 @@ def parse(
                 values[name] = definitions[name][0](text)
             except (ValueError, KeyError):
                 shown = "" if name in HAS_SECRETS or full in merged.variables else f": {text!r}"
-                place, form = setting_variables.place(name, variables), _expected(definitions[name][0])
+                place, form = setting_variables.place(name, variables), _expected_form(definitions[name][0])
                 mistakes.append(f"{place} has a value that cannot be read{shown}{form}")
             except Exception as error:
                 raise PackageError(packages.get(name, CORE)) from error
@@ -328,7 +328,7 @@ def parse(
     return values, mistakes
 
 
-def _expected(reader: Callable[[str], Any]) -> str:
+def _expected_form(reader: Callable[[str], Any]) -> str:
     """The first sentence of a reader's docstring, as a half sentence."""
     text = "" if reader in (int, float, str) else (reader.__doc__ or "")
     first = re.split(r"\.\s|\.$|\n\n", text.strip(), maxsplit=1)[0].replace("``", "")

@@ -84,7 +84,7 @@ def _restore_handlers(before: dict[int, Any]) -> None:
             signal.signal(number, handler)
 
 
-def _silenced() -> tuple[int, frozenset[str], tuple[logging.Handler, ...]]:
+def _silenced_loggers() -> tuple[int, frozenset[str], tuple[logging.Handler, ...]]:
     """The level up to which nothing is logged, the loggers that are disabled, and the handlers of all of them."""
     loggers = logging.root.manager.loggerDict
     disabled = {name for name, item in list(loggers.items()) if getattr(item, "disabled", False)}
@@ -98,7 +98,7 @@ def _is_more_silent(before: Any, after: Any) -> bool:
 def _restore_logs(before: Any) -> None:
     level, disabled, handlers = before
     logging.disable(level)
-    for name in _silenced()[1] - disabled:
+    for name in _silenced_loggers()[1] - disabled:
         logging.getLogger(name).disabled = False
     logging.root.handlers[:] = handlers
 
@@ -137,7 +137,7 @@ PARTS = (
         "the locale", lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)
     ),
     SharedPart("the handlers of signals", _handlers, _restore_handlers),
-    SharedPart("the log", _silenced, _restore_logs, _is_more_silent),
+    SharedPart("the log", _silenced_loggers, _restore_logs, _is_more_silent),
     SharedPart(
         "the search path of modules (sys.path)",
         lambda: list(sys.path),
@@ -167,7 +167,7 @@ PARTS = (
 
 
 @contextlib.contextmanager
-def kept() -> Iterator[None]:
+def preserve() -> Iterator[None]:
     """Undoes what the block changes of the shared state, also when it fails. While the service runs, other threads may
     change it, so that it is looked at in the main thread alone.
 

@@ -49,7 +49,7 @@ def check_revisions(engine: Engine, registry: Registry, ini: str = "") -> None:
     if found.missing and not found.applied.get("core"):
         raise UnusableDatabase(f"the database {name} has no tables of netinv yet; run `{command(ini)} migrate` first")
     if found.missing:
-        raise UnusableDatabase(f"{lacking(name, found.missing)}; run `{command(ini)} migrate` first")
+        raise UnusableDatabase(f"{lacking_migrations(name, found.missing)}; run `{command(ini)} migrate` first")
 
 
 def command(ini: str) -> str:
@@ -57,7 +57,7 @@ def command(ini: str) -> str:
     return f"netinv -c {ini}" if ini else "netinv"
 
 
-def lacking(name: str, missing: list[str]) -> str:
+def lacking_migrations(name: str, missing: list[str]) -> str:
     """A sentence about missing migrations."""
     more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
     return f"the database {name} lacks migrations: {', '.join(missing[:SHOWN])}{more}"

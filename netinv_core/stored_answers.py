@@ -70,7 +70,7 @@ class KeyedRequest:
     looked_up: bool = False
     row: Any = None
 
-    def found(self, row: Any) -> None:
+    def take_row(self, row: Any) -> None:
         """Takes the row with :data:`COLUMNS` that was looked up; nulls for none."""
         self.looked_up, self.row = True, row if row is not None and row.request_digest is not None else None
 
@@ -89,7 +89,7 @@ def look_up(uow: UnitOfWork, keyed: KeyedRequest) -> None:
     """Looks up the row of a key; one statement."""
     statement = sa.select(*COLUMNS).where(is_stored_for(sa.bindparam("user_id", type_=_table.c.user_id.type)))
     values = {"user_id": uow.identity.user_id, "key_digest": keyed.key_digest}
-    keyed.found(uow.execute(statement, values).first())
+    keyed.take_row(uow.execute(statement, values).first())
 
 
 def store(uow: UnitOfWork, keyed: KeyedRequest, request_digest: str, answer: KeptAnswer) -> None:
@@ -98,11 +98,11 @@ def store(uow: UnitOfWork, keyed: KeyedRequest, request_digest: str, answer: Kep
     :raises sqlalchemy.exc.IntegrityError: when that one was committed
     """
     values = {"user_id": uow.identity.user_id, "key_digest": keyed.key_digest, "request_digest": request_digest}
-    content = _sealed(uow.registry, answer)
+    content = _seal(uow.registry, answer)
     uow.execute(sa.insert(_table).values(id=uuid.uuid4(), created=now(), content=content, **values))
 
 
-def _sealed(registry: Registry, answer: KeptAnswer) -> bytes | None:
+def _seal(registry: Registry, answer: KeptAnswer) -> bytes | None:
     """The compressed and encrypted answer; ``None`` for one larger than ``netinv.max_stored_answer_size``."""
     most = min(registry.settings["max_stored_answer_size"], registry.driver.most_bytes)
     head = orjson.dumps([answer.status, answer.headers])

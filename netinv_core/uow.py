@@ -21,7 +21,7 @@ from netinv_core.driver import data_manager
 from netinv_core.driver.sessions import REFUSALS
 from netinv_core.miscalled import module_of
 from netinv_core.models.base import now
-from netinv_core.package_faults import logged
+from netinv_core.package_faults import log_faults
 from netinv_core.patterns import Budget
 from netinv_core.storage.files import Files
 
@@ -152,7 +152,7 @@ class UnitOfWork:
 
         A rollback removes it, and a second one with the same ``name`` replaces it. Failures of plugins are logged.
         """
-        self.session.info.setdefault(_AFTER_COMMIT, {})[name or object()] = logged(self.registry, function)
+        self.session.info.setdefault(_AFTER_COMMIT, {})[name or object()] = log_faults(self.registry, function)
 
     def cached_config(self, name: Any, load: Callable[[UnitOfWork], Any]) -> Any:
         """The result of ``load(uow)``, cached for the version of the configuration (resources with

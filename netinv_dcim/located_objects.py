@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.labels import capitalized
+from netinv_core.labels import capitalize
 from netinv_core.models.base import Base
 from netinv_core.read import listing
 from netinv_core.write.referring_rules import Reading, related_by, through
@@ -127,4 +127,4 @@ def _reject_type(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
     types = listing.rows_of(uow, LocationType, [location.location_type_id for location in locations.values()])
     for draft in drafts:
         kind, plural = types[locations[draft["location_id"]].location_type_id].name, draft.endpoint.plural
-        draft.reject("location", f'{capitalized(plural)} may not associate to locations of type "{kind}"{stop}')
+        draft.reject("location", f'{capitalize(plural)} may not associate to locations of type "{kind}"{stop}')

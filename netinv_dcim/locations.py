@@ -160,7 +160,7 @@ def for_objects(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> 
 
 
 @locations.filter("content_type", suffixes=("n",), listed=True)
-def taking(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
+def takes_content_type(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
     """Filters locations by the content types that their types accept."""
     condition = table.c.location_type_id.in_(_types_accepting(_checked_labels(uow, values)))
     return negated(condition) if suffix == "n" else condition

@@ -66,7 +66,7 @@ def split(dump: Dump) -> None:
     _mark_types(dump, sites, kinds)
     _rename(dump, kinds)
     for key, fields in dump.objects[LOCATION].items():
-        dump.set((LOCATION, key), **_placed(dump, fields, kinds, kinds[key]))
+        dump.set((LOCATION, key), **_placing_fields(dump, fields, kinds, kinds[key]))
     site_of = {key: _site_of(dump, key, kinds) for key in kinds}
     dump.move(LOCATION, {key: kind for key, kind in kinds.items() if kind != LOCATION})
     for (label, name), target in list(dump.references.items()):
@@ -98,7 +98,7 @@ def _rename(dump: Dump, kinds: Kinds) -> None:
                 dump.set((LOCATION, key), name=f"{name} ({rows[parent]['name']})")
 
 
-def _placed(dump: Dump, fields: Fields, kinds: Kinds, kind: str) -> dict[str, Any]:
+def _placing_fields(dump: Dump, fields: Fields, kinds: Kinds, kind: str) -> dict[str, Any]:
     """Returns the fields that place an object of a kind: the region of a site, the site or parent of a location."""
     parent, type_ = fields.get("parent"), fields.get("location_type")
     if kind == REGION:

@@ -7,7 +7,7 @@ from netinv_core.importing.dump import Dump, Fields, content_type
 SITE, LOCATION = "dcim.site", "dcim.location"
 
 
-def scoped(dump: Dump, fields: Fields, prefix: str = "scope") -> Fields:
+def convert_scope(dump: Dump, fields: Fields, prefix: str = "scope") -> Fields:
     """Converts the generic reference ``<prefix>_type``, ``<prefix>_id`` to a site and a location.
 
     Another scope becomes the text ``<prefix>``, ``<model>: <name>``.

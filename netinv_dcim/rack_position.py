@@ -64,7 +64,7 @@ class Mounted:
         return same_face and self.id != other.id and not set(self.units).isdisjoint(other.units)
 
 
-def mounted(uow: UnitOfWork, keys: Iterable[uuid.UUID | None]) -> dict[uuid.UUID, Mounted]:
+def read_mounted(uow: UnitOfWork, keys: Iterable[uuid.UUID | None]) -> dict[uuid.UUID, Mounted]:
     """Returns the devices with a position in these racks by id, from the bottom. Takes one statement."""
     return mounted_and_types(uow, keys, ())[0]
 
@@ -82,7 +82,7 @@ class Measures:
 def mounted_and_types(
     uow: UnitOfWork, racks: Iterable[uuid.UUID | None], types: Iterable[uuid.UUID]
 ) -> tuple[dict[uuid.UUID, Mounted], dict[uuid.UUID, Measures]]:
-    """Returns the result of :func:`mounted`, and the current sizes of device types by id. Takes one statement."""
+    """Returns the result of :func:`read_mounted`, and the current sizes of device types by id. Takes one statement."""
     rack_ids = [key for key in set(racks) if key is not None]
     if not rack_ids:
         return {}, {}
@@ -190,7 +190,7 @@ def mounted_devices_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
 def racks_are_as_tall_as_what_is_in_them(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a height of a rack below its topmost occupied unit."""
     resized = [draft for draft in drafts if not draft.new and draft.changed("u_height")]
-    placed = mounted(uow, [draft.id for draft in resized]).values()
+    placed = read_mounted(uow, [draft.id for draft in resized]).values()
     for draft in resized:
         minimum = max((device.units.stop - 1 for device in placed if device.rack == draft.id), default=0)
         if draft["u_height"] < minimum:
@@ -215,7 +215,7 @@ def mounted_devices_fit_when_their_type_changes(uow: UnitOfWork, drafts: Sequenc
     rows = uow.execute(statement).all() if changed else []
     seen = permissions.visible_ids(uow, uow.registry.of_model(Device), [row.id for row in rows])
     racks = listing.rows_of(uow, Rack, [row.rack_id for row in rows])
-    placed = mounted(uow, racks)
+    placed = read_mounted(uow, racks)
     for row in rows:
         draft = changed[row.device_type_id]
         placed[row.id] = dataclasses.replace(placed[row.id], height=draft["u_height"], deep=draft["is_full_depth"])

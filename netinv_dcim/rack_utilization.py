@@ -15,7 +15,7 @@ from netinv_core.fields import Share
 from netinv_core.read import listing
 from netinv_dcim.components.power_ports import PowerOutlet, PowerPort
 from netinv_dcim.power import PowerFeed
-from netinv_dcim.rack_position import Mounted, mounted
+from netinv_dcim.rack_position import Mounted, read_mounted
 from netinv_dcim.racks import Rack, RackReservation
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def power_of(
     away = list(moved or ())
     on_feed = sa.and_(port.c.cable_peer_id == feed.c.id, port.c.cable_peer_type == FEED, *_of_others(port, away))
     statement = (
-        sa.select(feed.c.rack_id, feed.c.available_power, _drawn(port, away))
+        sa.select(feed.c.rack_id, feed.c.available_power, _drawn_power(port, away))
         .select_from(feed.outerjoin(port, on_feed))
         .where(in_parameter(feed.c.rack_id), *limits)
     )
@@ -60,14 +60,14 @@ def power_of(
         share = shares.get(rack, Share(0, 0))
         shares[rack] = Share(share.part + int(drawn), share.whole + available, WATTS)
     if moved and shares:
-        ports = sa.select(port.c.device_id, _drawn(port, away)).where(port.c.device_id.in_(away))
+        ports = sa.select(port.c.device_id, _drawn_power(port, away)).where(port.c.device_id.in_(away))
         for device, drawn in uow.execute(ports):
             if (rack := moved[device]) in shares:
                 shares[rack] = dataclasses.replace(shares[rack], part=shares[rack].part + int(drawn))
     return shares
 
 
-def _drawn(port: Any, away: list[uuid.UUID]) -> Any:
+def _drawn_power(port: Any, away: list[uuid.UUID]) -> Any:
     """The watts that a power port draws, without what ports of the devices ``away`` draw from the outlets behind it."""
     outlet, supplied = PowerOutlet.__table__, port.alias()
     behind = (
@@ -91,7 +91,7 @@ def of_racks(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, Share]
     """
     racks = listing.rows_of(uow, Rack, keys)
     devices: dict[Any, list[Mounted]] = {}
-    for device in mounted(uow, keys).values():
+    for device in read_mounted(uow, keys).values():
         devices.setdefault(device.rack, []).append(device)
     table, reserved = RackReservation.__table__, dict[Any, list[Sequence[int]]]()
     statement = sa.select(table.c.rack_id, table.c.units).where(in_parameter(table.c.rack_id))

@@ -319,7 +319,7 @@ def reserved_units_are_in_the_rack(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
         if any(unit < 0 for unit in outside):
             draft.reject("units", "Ensure this value is greater than or equal to 0.")
         if outside:
-            draft.reject("units", f"Invalid unit(s) for {height}U rack: {_joined(outside)}")
+            draft.reject("units", f"Invalid unit(s) for {height}U rack: {_join_units(outside)}")
 
 
 @rack_reservations.rule
@@ -339,11 +339,11 @@ def units_are_reserved_once(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         if conflicts := requested & reserved:
             draft.reject(
                 "units",
-                f"The following units have already been reserved: {_joined(unit for _, unit in conflicts)}",
+                f"The following units have already been reserved: {_join_units(unit for _, unit in conflicts)}",
             )
         reserved |= requested
 
 
-def _joined(units: Iterable[int]) -> str:
+def _join_units(units: Iterable[int]) -> str:
     """Returns distinct unit numbers in ascending order, separated by commas."""
     return ", ".join(map(str, sorted(set(units))))

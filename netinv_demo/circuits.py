@@ -141,7 +141,7 @@ def _load_circuit_rows(loader: DemoLoader, circuits: list[PlannedCircuit], tenan
 def _load_provider_networks(loader: DemoLoader) -> dict[str, str]:
     """Creates the provider networks; returns their ids by name."""
     names = [name for name, _ in PROVIDERS.items()]
-    providers = loader.existing("circuits.provider", "name", names)
+    providers = loader.find_existing("circuits.provider", "name", names)
     bodies = [
         {"provider": providers[provider], "name": name, "description": text}
         for name, (provider, text) in PROVIDER_NETWORKS.items()

@@ -46,7 +46,7 @@ class DemoLoader:
 
     def create_named(self, label: str, bodies: Sequence[Body], *, key: str = "name") -> dict[str, str]:
         """Creates the objects that do not exist yet; returns the ids of all of them by the unique field ``key``."""
-        ids = self.existing(label, key, [body[key] for body in bodies])
+        ids = self.find_existing(label, key, [body[key] for body in bodies])
         missing = [body for body in bodies if body[key] not in ids]
         return ids | dict(zip((body[key] for body in missing), self.create(label, missing), strict=True))
 
@@ -56,7 +56,7 @@ class DemoLoader:
         for start in range(0, len(rows), batch):
             save.update(self.uow, endpoint, rows[start : start + batch], partial=True)
 
-    def existing(self, label: str, key: str, values: list[str]) -> dict[str, str]:
+    def find_existing(self, label: str, key: str, values: list[str]) -> dict[str, str]:
         """Returns the ids of the objects with these values in the column ``key``, by value."""
         table = self.uow.registry[label].table
         statement = sa.select(table.c[key], table.c.id).where(table.c[key].in_(values))

@@ -164,7 +164,7 @@ class ChangeCondition:
     lists: Mapping[str, Sequence[str]]
 
 
-def compiled(uow: UnitOfWork, endpoint: Endpoint, conditions: Mapping[str, Any]) -> ChangeCondition:
+def compile_conditions(uow: UnitOfWork, endpoint: Endpoint, conditions: Mapping[str, Any]) -> ChangeCondition:
     """The conditions as the user sees related objects. No statement.
 
     :raises Invalid: by part, for names that the content type does not know any more

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from netinv_core.changelog.guards import ChangeGuard
 from netinv_core.errors import Invalid, error_text
-from netinv_extras.change_conditions import AFTER, BEFORE, NAME, ChangeCondition, JudgedChange, compiled
+from netinv_extras.change_conditions import AFTER, BEFORE, NAME, ChangeCondition, JudgedChange, compile_conditions
 from netinv_extras.validation_rules.conditions import select_flags
 from netinv_extras.webhooks.models import EVENTS
 
@@ -196,7 +196,7 @@ def _hook(uow: UnitOfWork, endpoint: Endpoint, row: Mapping[str, Any]) -> Condit
     given = row[NAME]
     actions = frozenset(action for name, action in EVENTS.items() if row[name])
     try:
-        condition, fault = compiled(uow, endpoint, given), ""
+        condition, fault = compile_conditions(uow, endpoint, given), ""
     except Invalid as error:
         condition, fault = ChangeCondition({}, {}), error_text(error.body)
     filters = [part for part, clause in condition.states.items() if clause is not None]

@@ -71,12 +71,15 @@ def _convert_values(mapping: DumpMapping) -> None:
             for key, fields in dump.objects.get(label, {}).items():
                 value = (fields.get(DATA) or {}).get(field["slug"])
                 if value is not None:
-                    shown = [_shown(mapping, target, item) for item in (value if isinstance(value, list) else [value])]
+                    shown = [
+                        _describe_value(mapping, target, item)
+                        for item in (value if isinstance(value, list) else [value])
+                    ]
                     text = shown if isinstance(value, list) else shown[0]
                     dump.set((label, key), **{DATA: {**fields[DATA], field["slug"]: text}})
 
 
-def _shown(mapping: DumpMapping, target: str | None, value: Any) -> str:
+def _describe_value(mapping: DumpMapping, target: str | None, value: Any) -> str:
     return str(value) if target is None else mapping.dump.name(target, value)
 
 

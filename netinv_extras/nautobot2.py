@@ -120,7 +120,7 @@ def assignments(dump: Dump) -> Mapping[Any, Key | str]:
     return results
 
 
-def assigned(label: str, field: str) -> Folded:
+def fold_assignments(label: str, field: str) -> Folded:
     """Returns the fold of contacts or teams: an object that each is assigned to."""
 
     def fold(dump: Dump) -> Mapping[Any, Key | str]:
@@ -163,6 +163,6 @@ def models(registry: Registry) -> dict[str, Declaration]:
         CONTEXT: Source(CONTEXT, rename={"config_context_schema": "schema"}),
         RELATIONSHIP: Source(RELATIONSHIP, prepare=relationship_ends, rename={"key": "slug", "label": "name"}),
         ASSIGNMENT: Folded(assignments),
-        CONTACT: assigned(CONTACT, "contact"),
-        TEAM: assigned(TEAM, "team"),
+        CONTACT: fold_assignments(CONTACT, "contact"),
+        TEAM: fold_assignments(TEAM, "team"),
     }

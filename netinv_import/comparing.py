@@ -51,7 +51,7 @@ def compare_services(
     progress = Console(stderr=True)
     try:
         with environment.unit_of_work() as uow, progress.status("reading") as status:
-            result = _compared(environment.registry, uow, source, token, origin, rules, status.update)
+            result = _compare(environment.registry, uow, source, token, origin, rules, status.update)
             rollback(uow.session)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
@@ -63,7 +63,7 @@ def compare_services(
         raise SystemExit(1)
 
 
-def _compared(
+def _compare(
     registry: Registry,
     uow: UnitOfWork,
     source: str,

@@ -101,7 +101,7 @@ def compare(
             continue
         here = _representations(uow, endpoint)
         model = result.models[label] = ModelResult(there=len(there), here=len(here))
-        pairs[label] = list(_matched(there, here, model))
+        pairs[label] = list(_match(there, here, model))
         ids.update({one["id"]: other["id"] for one, other in pairs[label] if one["id"] != other["id"]})
     for label, matched in pairs.items():
         for one, other in matched:
@@ -120,7 +120,7 @@ def _representations(uow: UnitOfWork, endpoint: Endpoint) -> list[Representation
     return rows
 
 
-def _matched(
+def _match(
     there: list[Representation], here: list[Representation], model: ModelResult
 ) -> Iterator[tuple[Representation, Representation]]:
     """Yields the pairs of objects with one id, then of those with one slug or name; notes what has no partner."""
@@ -165,7 +165,7 @@ def _normal(value: Any, ids: Mapping[str, str]) -> Any:
 
 def _compare(result: Comparison, label: str, one: Representation, other: Representation) -> None:
     """Notes the differences of two representations of an object."""
-    differences = [MemberDifference(label, _title(other), *found) for found in _differing(one, other)]
+    differences = [MemberDifference(label, _title(other), *found) for found in _find_differences(one, other)]
     unknown = []
     for difference in differences:
         if reason := _reason(difference):
@@ -185,15 +185,15 @@ def _reason(difference: MemberDifference) -> str:
     return next((KNOWN[name] for name in names if name in KNOWN), "")
 
 
-def _differing(one: Any, other: Any, member: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _find_differences(one: Any, other: Any, member: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Yields the members in which two values differ, as path and both values."""
     if isinstance(one, dict) and isinstance(other, dict):
         for name in dict.fromkeys([*one, *other]):
-            yield from _differing(
+            yield from _find_differences(
                 one.get(name, ABSENT), other.get(name, ABSENT), f"{member}.{name}" if member else name
             )
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for first, second in zip(one, other, strict=True):
-            yield from _differing(first, second, f"{member}[]")
+            yield from _find_differences(first, second, f"{member}[]")
     elif one != other or isinstance(one, bool) is not isinstance(other, bool):
         yield member, one, other

@@ -23,7 +23,7 @@ def owner_by(reference: str, label: str = "") -> Owner:
     return owner
 
 
-def attached(label: str, owners: tuple[Owner, ...], value: str, target: str, field: str) -> Folded:
+def fold_attachment(label: str, owners: tuple[Owner, ...], value: str, target: str, field: str) -> Folded:
     """Returns the fold of a model that joins an object with one of the model ``target``.
 
     The owner, found by the first of ``owners`` that applies, gets the key of the target in the list ``field``.

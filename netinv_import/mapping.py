@@ -24,7 +24,7 @@ from netinv_core.importing.dump import (
 )
 from netinv_import.preparation import (
     Values,
-    adapted,
+    adapt_objects,
     count_replaced,
     fold,
     move_parts,
@@ -97,7 +97,7 @@ class DumpMapping:
             label: item for label, item in sources.items() if isinstance(item, Source) and item.to in registry.endpoints
         }
         self.sources = {label: source for label, source in self.installed.items() if label in dump.objects}
-        rewritten, self.broken = adapted(dump, self.sources, registry.endpoints)
+        rewritten, self.broken = adapt_objects(dump, self.sources, registry.endpoints)
         for label, rows in rewritten.items():
             dump.replace(label, rows)
         self.skipped = self._skip()
@@ -315,11 +315,11 @@ class DumpMapping:
             raise UnavailableValue(NO_RESOURCE)
         if isinstance(field, ToMany):
             if field.by:
-                return self._named(label, field.by, value)
+                return self._find_attributes(label, field.by, value)
             return field.of_items([self._id_of((label, item)) for item in field.items_of(value)])
         return self._id_of((label, value))
 
-    def _named(self, label: str, by: str, values: Iterable[Any]) -> list[Any]:
+    def _find_attributes(self, label: str, by: str, values: Iterable[Any]) -> list[Any]:
         """Returns the attributes ``by`` of objects that are given by their keys, or by this attribute already."""
         keys = {fields.get(by): key for key, fields in self.dump.objects[label].items()}
         found = [keys.get(value, value) for value in values]

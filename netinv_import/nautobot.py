@@ -58,11 +58,11 @@ def differing_models(
     for label, item in declared.items():
         current = models.get(label)
         combine = isinstance(item, Source) and isinstance(current, Source) and item.to == current.to
-        models[label] = _combined(current, item) if combine else item
+        models[label] = _combine(current, item) if combine else item
     return {label: _with_known_types(registry, item) for label, item in models.items()}
 
 
-def _combined(own: Any, differing: Any) -> Source:
+def _combine(own: Any, differing: Any) -> Source:
     return dataclasses.replace(
         differing,
         drop=(*own.drop, *differing.drop),

@@ -271,7 +271,7 @@ class Import:
         items = [{**change, "id": str(self.ids[label, key])} for key, change in changes.items()]
         after = save.update(self.uow, self._endpoint(label), items, partial=True, single=len(items) == 1)
         return {
-            key: UPDATED if _changed(before[key], representation) else UNCHANGED
+            key: UPDATED if _is_changed(before[key], representation) else UNCHANGED
             for key, representation in zip(changes, after, strict=True)
         }
 
@@ -288,5 +288,5 @@ def _name(key: Key) -> str:
     return f"{key[0]} {key[1]}"
 
 
-def _changed(before: Body, after: Body) -> bool:
+def _is_changed(before: Body, after: Body) -> bool:
     return any(before.get(name) != value for name, value in after.items() if name != "last_updated")

@@ -46,7 +46,7 @@ class DumpSchema:
     labels: Mapping[str, str]
     content_types: Mapping[Any, list[str]]
 
-    def joined(self, table: str) -> tuple[str, str] | None:
+    def many_to_many_field(self, table: str) -> tuple[str, str] | None:
         """Returns the table and field of the list that a table holds; ``None`` for other tables."""
         owners = [name for name in self.labels if table.startswith(f"{name}_")]
         owner = max(owners, key=len, default=None)
@@ -112,20 +112,20 @@ class _Reader:
         schema, dump = self.schema, Dump()
         for table, label in schema.labels.items():
             self.advance(label)
-            dump.rows(label).update(self._objects(table, self._wanted(table, label)))
+            dump.rows(label).update(self._objects(table, self._wanted_columns(table, label)))
         dump.references = {
             (schema.labels[table], self._field(table, column)): schema.labels[target]
             for (table, column), target in schema.foreign_keys.items()
             if table in schema.labels and target in schema.labels
         }
         for table in schema.columns:
-            joined = schema.joined(table)
+            joined = schema.many_to_many_field(table)
             if joined is not None and not isinstance(self.declarations.get(schema.labels[joined[0]]), Excluded):
                 target = self._add_lists(dump.rows(schema.labels[joined[0]]), table, *joined)
                 dump.references[schema.labels[joined[0]], joined[1]] = target
         return dump
 
-    def _wanted(self, table: str, label: str) -> list[str]:
+    def _wanted_columns(self, table: str, label: str) -> list[str]:
         """Returns the columns to read: of models without a place here the key and what other objects say of them."""
         columns = list(self.schema.columns[table])
         declaration = self.declarations.get(label)

@@ -55,12 +55,12 @@ def fold(dump: Dump, declarations: Mapping[str, Declaration]) -> dict[str, Mappi
         except RuleError:
             raise
         except UNREADABLE as error:
-            raise ValueError(f"the objects of {label} are not those of a dump: {_told(error)}") from error
+            raise ValueError(f"the objects of {label} are not those of a dump: {_error_text(error)}") from error
     dump.check_rules()
     return results
 
 
-def adapted(
+def adapt_objects(
     dump: Dump, sources: Mapping[str, Source], endpoints: Mapping[str, Endpoint]
 ) -> tuple[dict[str, FieldRows], dict[Key, str]]:
     """Returns the objects of all models with their fixed values, rewritten by ``Source.adapt``.
@@ -70,13 +70,13 @@ def adapted(
     objects: dict[str, FieldRows] = {}
     broken: dict[Key, str] = {}
     for label, source in sources.items():
-        adapt = source.adapt or _unchanged
+        adapt = source.adapt or _keep_fields
         rows = objects[label] = dump.new_rows()
         for key, fields in dump.objects[label].items():
             try:
                 converted = adapt(dump, {**source.fixed_values, **fields})
             except UNREADABLE as error:
-                broken[label, key] = f"its fields cannot be read: {_told(error)}"
+                broken[label, key] = f"its fields cannot be read: {_error_text(error)}"
                 continue
             if wrong := _wrong_field(source, endpoints[source.to], converted):
                 broken[label, key] = f"{wrong}: a key is expected"
@@ -105,11 +105,11 @@ def is_account(field: Field | None) -> bool:
     return isinstance(field, Reference) and field.target is not None and field.target.model is User
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"there is no {error}" if isinstance(error, KeyError) else str(error)
 
 
-def _unchanged(dump: Dump, fields: Fields) -> Fields:
+def _keep_fields(dump: Dump, fields: Fields) -> Fields:
     return fields
 
 
@@ -131,7 +131,7 @@ def unplaced_values(mapping: DumpMapping) -> tuple[Values, dict[Key, Key]]:
                 field = endpoint.writable.get(source.name_of(name))
                 if isinstance(field, Choice):
                     unknown = _is_unknown(field, value)
-                    if unknown and _replaced(mapping, (label, key), name, field):
+                    if unknown and _replace_choice(mapping, (label, key), name, field):
                         values.setdefault((label, name), {})[key] = value
                 elif is_account(field):
                     if (account := username(mapping.dump, value)) not in mapping.users:
@@ -175,7 +175,7 @@ def _is_unknown(field: Choice, value: Any) -> bool:
     return isinstance(value, str | int) and value not in field.choices.labels
 
 
-def _replaced(mapping: DumpMapping, key: Key, name: str, field: Choice) -> bool:
+def _replace_choice(mapping: DumpMapping, key: Key, name: str, field: Choice) -> bool:
     """Replaces an unknown choice where the field has "other" or may be empty; returns whether it does."""
     if OTHER not in field.choices.labels and field.required:
         return False

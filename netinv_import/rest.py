@@ -75,7 +75,7 @@ class PageFile:
         """True when pages of a list have been read."""
         return path in self._positions
 
-    def following(self, path: str) -> str | None:
+    def next_unread(self, path: str) -> str | None:
         """Returns the query of the first page of a list that has not been read; ``None`` after the last one."""
         return self._next[path]
 
@@ -164,7 +164,7 @@ class RestClient:
         query: str | None = "&".join(filter(None, (f"limit={PAGE_SIZE}", self._query)))
         if self._file.has(path):
             yield from self._file.pages(path)
-            query = self._file.following(path)
+            query = self._file.next_unread(path)
         while query is not None:
             answer = self.get(path, query)
             if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):

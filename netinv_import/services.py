@@ -28,12 +28,12 @@ class Lists:
         """Yields the paths of all lists."""
         for app in sorted(self.client.get("")):
             if app == PLUGINS:
-                for plugin in self._listed(PLUGINS):
-                    yield from (f"{PLUGINS}/{plugin}/{name}" for name in self._listed(f"{PLUGINS}/{plugin}"))
+                for plugin in self._list_names(PLUGINS):
+                    yield from (f"{PLUGINS}/{plugin}/{name}" for name in self._list_names(f"{PLUGINS}/{plugin}"))
             elif app not in OTHERS:
-                yield from (f"{app}/{name}" for name in self._listed(app))
+                yield from (f"{app}/{name}" for name in self._list_names(app))
 
-    def _listed(self, path: str) -> list[str]:
+    def _list_names(self, path: str) -> list[str]:
         """Returns the names that the answer at a path has addresses for; none where it is another answer."""
         try:
             listed = self.client.get(f"{path}/")

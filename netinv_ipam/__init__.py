@@ -77,7 +77,7 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFacto
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
     """The relations between addresses and the interfaces they are assigned to."""
     if endpoint.label == "ipam.ipaddress":
-        return {name: addresses.assigned(registry, label) for name, label in addresses.ENDS.items()}
+        return {name: addresses.assignment_relation(registry, label) for name, label in addresses.ENDS.items()}
     if endpoint.label in addresses.ASSIGNABLE:
         return {"ip_addresses": addresses.addresses_of(registry, endpoint.label)}
     return {}
@@ -107,7 +107,7 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
     filters: dict[str, list[Filter]] = {
         addresses.INTERFACE: [carried_filter("vlan", "vid", "number"), carried_filter("vlan_id", "id")],
         "dcim.site": [related("vlans", by=()), related("prefixes", by=())],
-        "dcim.interfaceredundancygroup": [addresses.addressed("virtual_ip")],
+        "dcim.interfaceredundancygroup": [addresses.address_filter("virtual_ip")],
     }
     return filters.get(endpoint.label, [])
 

@@ -253,7 +253,7 @@ def assigned_to_interface(uow: UnitOfWork, table: Any, values: list[str]) -> Any
     return interface_id.is_not(None) if lookups.convert_flag(values[-1]) else interface_id.is_(None)
 
 
-def assigned(registry: Registry, label: str) -> relations.Relation:
+def assignment_relation(registry: Registry, label: str) -> relations.Relation:
     """The relation from an address to the interface it is assigned to, for interfaces of the content type ``label``."""
     return relations.to_type(registry, label, IPAddress.__table__, "assigned_object_type", "assigned_object_id")
 
@@ -263,7 +263,7 @@ def addresses_of(registry: Registry, label: str) -> relations.Relation:
     return relations.from_type(registry, label, "ipam.ipaddress", "assigned_object_type", "assigned_object_id")
 
 
-def addressed(name: str) -> Filter:
+def address_filter(name: str) -> Filter:
     """Filter by the addresses of the relation ``name``.
 
     A value is the id of an address or the address itself, with or without its prefix length.

@@ -30,7 +30,7 @@ Row = dict[str, Any]
 # -- actions
 
 
-def _open(request: Request, of: str) -> tuple[RequestUnitOfWork, Endpoint, Row]:
+def _open_request(request: Request, of: str) -> tuple[RequestUnitOfWork, Endpoint, Row]:
     """The unit of work, the endpoint of the allocated objects (label ``of``), and the row of the prefix in the URL.
 
     A POST needs the permission to add objects, and locks the prefix until the transaction ends.
@@ -50,7 +50,7 @@ def _open(request: Request, of: str) -> tuple[RequestUnitOfWork, Endpoint, Row]:
     return uow, child, row
 
 
-def _listed(uow: RequestUnitOfWork, row: Row, name: str, free: Iterator[str]) -> list[Row]:
+def _list_free(uow: RequestUnitOfWork, row: Row, name: str, free: Iterator[str]) -> list[Row]:
     """Representations of free addresses or networks; ``name`` is ``address`` or ``prefix``."""
     vrf = None
     if row["vrf_id"] is not None:
@@ -72,14 +72,14 @@ def _shape(name: str) -> dict[str, Any]:
 @documented(_shape("address"), form="list", query=[allocating.LIMIT])
 def list_addresses(request: Request) -> list[Row]:
     """The free addresses of a prefix, as many as a page holds."""
-    uow, _, row = _open(request, "ipam.ipaddress")
-    return _listed(uow, row, "address", itertools.islice(free_addresses(uow, row), allocating.most_listed(uow)))
+    uow, _, row = _open_request(request, "ipam.ipaddress")
+    return _list_free(uow, row, "address", itertools.islice(free_addresses(uow, row), allocating.most_listed(uow)))
 
 
 @documented("ipam.ipaddress", form="some", request_body=_ADDRESS, no_content=allocating.NO_ROOM)
 def allocate_addresses(request: Request) -> Any:
     """New addresses, the first that are free; 204 when there are not enough."""
-    uow, endpoint, row = _open(request, "ipam.ipaddress")
+    uow, endpoint, row = _open_request(request, "ipam.ipaddress")
     items, single = allocating.requested(request)
     free = list(itertools.islice(free_addresses(uow, row), len(items)))
     if len(free) < len(items):
@@ -94,7 +94,7 @@ def allocate_next_address(request: Request) -> Row | None:
 
     :raises RequestError: when the user may not add addresses, or a rule rejects it
     """
-    uow, endpoint, row = _open(request, "ipam.ipaddress")
+    uow, endpoint, row = _open_request(request, "ipam.ipaddress")
     address = next(free_addresses(uow, row), None)
     if address is None:
         return None
@@ -108,7 +108,7 @@ def allocate_next_prefix(request: Request, length: int) -> Row | None:
     :raises RequestError: when the user may not add prefixes, the length is not one within the prefix, or a rule rejects
         it
     """
-    uow, endpoint, row = _open(request, "ipam.prefix")
+    uow, endpoint, row = _open_request(request, "ipam.prefix")
     shortest, longest = row["prefix_length"] + 1, BITS[row["ip_version"]]
     if not shortest <= length <= longest:
         raise Invalid({"prefix_length": [f"Choose a length from {shortest} to {longest}."]})
@@ -122,9 +122,9 @@ def allocate_next_prefix(request: Request, length: int) -> Row | None:
 @documented(_shape("prefix"), form="list")
 def list_prefixes(request: Request) -> list[Row]:
     """The free networks of a prefix."""
-    uow, _, row = _open(request, "ipam.prefix")
+    uow, _, row = _open_request(request, "ipam.prefix")
     free = (network_text(block, row["ip_version"]) for block in free_blocks(uow, row))
-    return _listed(uow, row, "prefix", free)
+    return _list_free(uow, row, "prefix", free)
 
 
 @documented("ipam.prefix", form="some", request_body=_NETWORK, no_content=allocating.NO_ROOM)
@@ -132,7 +132,7 @@ def allocate_prefixes(request: Request) -> Any:
     """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit. A length
     is greater than that of the prefix: the network of its own length is the prefix.
     """
-    uow, endpoint, row = _open(request, "ipam.prefix")
+    uow, endpoint, row = _open_request(request, "ipam.prefix")
     items, single = allocating.requested(request)
     version = row["ip_version"]
     errors = [_length_error(item, version) for item in items]

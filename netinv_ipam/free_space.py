@@ -63,7 +63,7 @@ def _free(uow: UnitOfWork, space: Space, bounds: Range) -> Iterator[Range]:
         run, batch = brought_up_to_date(uow, run, lowest, space)
     if run is None:
         runs.forget(key)
-        taken, run = _begun(uow, space, lowest)
+        taken, run = _begin_runs(uow, space, lowest)
     else:
         runs.set(key, run)
         for low, high in run.left:
@@ -88,7 +88,7 @@ def _free(uow: UnitOfWork, space: Space, bounds: Range) -> Iterator[Range]:
         runs.set(key, FullRun(highest + 1, run.number, run.left))
 
 
-def _begun(uow: UnitOfWork, space: Space, lowest: int) -> tuple[Iterator[Range], FullRun | None]:
+def _begin_runs(uow: UnitOfWork, space: Space, lowest: int) -> tuple[Iterator[Range], FullRun | None]:
     """The taken ranges of a prefix, and when many without a gap begin it, an empty run to be extended to their end."""
     taken, seen, position = walk(uow, space, lowest), list[Range](), lowest
     for start, end in taken:

@@ -102,7 +102,7 @@ def brought_up_to_date(
             place = places.get_or_make(key, functools.partial(_left_place, what, *stored))
             if place.version == space.version and place.low < run.end and place.high >= lowest:
                 found.append((max(place.low, lowest), place.high))
-    if len(left_ranges := merged(found)) > MOST_LEFT:
+    if len(left_ranges := merge_ranges(found)) > MOST_LEFT:
         return None, []
     return FullRun(run.end, given, tuple(left_ranges)), behind
 
@@ -115,7 +115,7 @@ def _changed_and_taken(what: SpaceTaker, scope: str) -> Any:
     The last number is read in the snapshot of the records, so those without a number yet are read again next time. At
     least one row has numbers.
     """
-    changes = _changed()
+    changes = _select_changed()
     nothing = sa.null()
     numbers = sa.select(
         _numbering.c.given, _numbering.c.pruned, *changes.c, nothing.label("low"), nothing.label("length")
@@ -140,7 +140,7 @@ def _place(representation: Mapping[str, Any], name: str) -> tuple[Any, Any]:
     return representation[name], (representation["vrf"] or {}).get("id")
 
 
-def _changed() -> Any:
+def _select_changed() -> Any:
     """Subquery of the changes of the objects of a model without a number or with a later one: the ids of the records
     and their stored states.
     """
@@ -158,7 +158,7 @@ def _changed() -> Any:
     return sa.union_all(*(sa.select(part) for part in parts)).subquery()
 
 
-def merged(ranges: Iterable[Range]) -> list[Range]:
+def merge_ranges(ranges: Iterable[Range]) -> list[Range]:
     """The ranges in order, those that overlap or touch as one."""
     found: list[Range] = []
     for low, high in sorted(ranges):

@@ -25,9 +25,9 @@ from netinv_ipam.reshaping import (
     PrefixContents,
     ReshapingPlan,
     contents_of,
-    named,
-    numbered,
+    name_items,
     same_vrf,
+    with_number,
 )
 
 if TYPE_CHECKING:
@@ -96,10 +96,12 @@ def _problems(
     problems, seen = list[str](), {found.network for found in siblings}
     missing = [part for part in whole.subnet(own.prefixlen) if part not in seen]
     if missing:
-        problems.append(f"{named(missing)} {'is' if len(missing) == 1 else 'are'} not there: {whole} is not complete.")
+        problems.append(
+            f"{name_items(missing)} {'is' if len(missing) == 1 else 'are'} not there: {whole} is not complete."
+        )
     if len(siblings) > len(seen):
         counts = [part for part in seen if sum(found.network == part for found in siblings) > 1]
-        problems.append(f"There are several {named(sorted(counts))}: delete the surplus ones first.")
+        problems.append(f"There are several {name_items(sorted(counts))}: delete the surplus ones first.")
     if not all(found.visible for found in siblings):
         problems.append("You may not view all of the siblings.")
     if contents.is_cut:
@@ -132,4 +134,4 @@ def _apply(
     delete.delete(uow, endpoint, [{"id": found.key} for found in removed])
     if lead == key:
         save.update(uow, endpoint, [{"id": str(key), "prefix": str(whole)}], partial=True, single=True)
-    return f"{numbered(len(removed) + (lead == key), 'prefix', 'prefixes')} became {whole}.", lead
+    return f"{with_number(len(removed) + (lead == key), 'prefix', 'prefixes')} became {whole}.", lead

@@ -17,8 +17,8 @@ from netinv_core.importing.dump import (
     Source,
     content_type,
 )
-from netinv_dcim.netbox_scopes import scoped
-from netinv_import.folds import attached, owner_by
+from netinv_dcim.netbox_scopes import convert_scope
+from netinv_import.folds import fold_attachment, owner_by
 
 L2VPN_APPS = ("ipam", "vpn")
 ALL_VIDS = (1, 4094)
@@ -30,7 +30,7 @@ PROTOCOLS = {"vrrp2": "vrrp", "vrrp3": "vrrp", "hsrp": "hsrp", "glbp": "glbp", "
 
 def vlan_group(dump: Dump, fields: Fields) -> Fields:
     """Converts the scope of a VLAN group; the range of all VLANs is not worth keeping."""
-    converted = dict(scoped(dump, fields))
+    converted = dict(convert_scope(dump, fields))
     if (converted.get("min_vid"), converted.get("max_vid")) == ALL_VIDS:
         del converted["min_vid"], converted["max_vid"]
     ranges = converted.pop("vid_ranges", None)
@@ -93,7 +93,7 @@ def with_unknown_protocol(dump: Dump, fields: Fields) -> str:
 def l2vpn_terminations(app: str) -> Folded:
     """Returns the fold that lists the L2VPNs of an interface or VLAN at it; their application was ``ipam`` once."""
     owners = (owner_by("assigned_object"),)
-    return attached(f"{app}.l2vpntermination", owners, "l2vpn", f"{app}.l2vpn", "l2vpns")
+    return fold_attachment(f"{app}.l2vpntermination", owners, "l2vpn", f"{app}.l2vpn", "l2vpns")
 
 
 def asns(dump: Dump) -> Mapping[Any, Key | str]:
@@ -143,7 +143,7 @@ models: dict[str, Declaration] = {
     "ipam.vlan": Source("ipam.vlan", by=("site_id", "group_id", "vid"), refers={"qinq_svlan": "ipam.vlan"}),
     "ipam.vlantranslationpolicy": NamedModel(),
     "ipam.vlantranslationrule": Excluded("there are no translations of VLANs here"),
-    "ipam.prefix": Source("ipam.prefix", adapt=scoped, by=("vrf_id", "prefix")),
+    "ipam.prefix": Source("ipam.prefix", adapt=convert_scope, by=("vrf_id", "prefix")),
     "ipam.iprange": Excluded("install netinv-ip-ranges to import ranges of addresses"),
     ADDRESS: Source(ADDRESS, adapt=address, by=("vrf_id", "address")),
     FHRP: Source(
@@ -168,7 +168,7 @@ models: dict[str, Declaration] = {
     **{f"{app}.l2vpntermination": l2vpn_terminations(app) for app in L2VPN_APPS},
     "vpn.tunnelgroup": Excluded("install netinv-vpn to import groups of tunnels"),
     "vpn.tunnel": NamedModel(("encapsulation", "status"), package="netinv-vpn"),
-    "vpn.tunneltermination": attached(
+    "vpn.tunneltermination": fold_attachment(
         "vpn.tunneltermination", (owner_by("termination"),), "tunnel", "vpn.tunnel", "tunnels"
     ),
     **{

@@ -113,8 +113,8 @@ class _LockedPrefixes(Combined):
     def in_steps(self, run: Run, values: Any) -> Any:
         wider = [_at(parent) for parent in networks.parents(self._network, equal=False)]
         if wider and not driver_of(self._dialect).locks_database:
-            run(_hinted(_shared().where(any_of(wider))), {"vrf_id": values["vrf_id"]})
-        return run(_hinted(_own()), values).tuples()
+            run(_with_index_hint(_select_shared().where(any_of(wider))), {"vrf_id": values["vrf_id"]})
+        return run(_with_index_hint(_own()), values).tuples()
 
 
 def _at(network: netaddr.IPNetwork) -> Any:
@@ -135,7 +135,7 @@ def _in_order(statement: Any) -> Any:
     return ordered.where(_table.c.vrf_id.is_not_distinct_from(vrf_id))
 
 
-def _shared() -> Any:
+def _select_shared() -> Any:
     """SELECT of the ids of prefixes in a VRF, with a shared lock."""
     return _in_order(sa.select(_table.c.id)).with_for_update(read=True, key_share=True)
 
@@ -153,7 +153,7 @@ def _wider_and_own() -> sa.Select[Any]:
     The number of the wider ones is compared once, before any row is read.
     """
     wider = (
-        _shared()
+        _select_shared()
         .where(_table.c.ip_version == sa.bindparam("ip_version"))
         .where(in_parameter(_table.c.network, "above"))
         .where(_table.c.prefix_length < sa.bindparam("prefix_length"), _table.c.broadcast >= sa.bindparam("broadcast"))
@@ -163,7 +163,7 @@ def _wider_and_own() -> sa.Select[Any]:
     return _own().where(number >= sa.literal_column("0"))
 
 
-def _hinted(statement: Any) -> Any:
+def _with_index_hint(statement: Any) -> Any:
     """The statement with an index hint for MariaDB and MySQL, which lock every row that they scan, in the order of the
     scan: with it they scan only the rows of the result, in this order.
     """

@@ -106,12 +106,12 @@ def contents_of(uow: UnitOfWork, endpoint: Endpoint, item: Item, network: netadd
     return PrefixContents(found, [int.from_bytes(number, "big") for number in numbers])
 
 
-def named(items: Sequence[Any]) -> str:
+def name_items(items: Sequence[Any]) -> str:
     """The first of some items, and the number of the others."""
     text = ", ".join(str(item) for item in items[:MAX_NAMED])
     return f"{text} and {len(items) - MAX_NAMED} more" if len(items) > MAX_NAMED else text
 
 
-def numbered(number: int, one: str, several: str) -> str:
+def with_number(number: int, one: str, several: str) -> str:
     """A number with its noun."""
     return f"{number:,} {one if number == 1 else several}"

@@ -21,9 +21,9 @@ from netinv_ipam.reshaping import (
     PrefixContents,
     ReshapingPlan,
     contents_of,
-    named,
-    numbered,
+    name_items,
     same_vrf,
+    with_number,
 )
 from netinv_ipam.taken_space import CONTAINER
 
@@ -82,7 +82,7 @@ def _notes(item: Item, contents: PrefixContents, new: Sequence[netaddr.IPNetwork
         edges = [edge for part in new for edge in (part.first, part.last) if edge in numbers]
         if edges:
             texts = [netaddr.IPAddress(edge) for edge in edges]
-            notes.append(f"Network or broadcast address of a new prefix would be: {named(texts)}.")
+            notes.append(f"Network or broadcast address of a new prefix would be: {name_items(texts)}.")
     if contents.is_cut:
         notes.append("There is more in the prefix than was counted.")
     return notes
@@ -102,4 +102,4 @@ def _apply(uow: UnitOfWork, endpoint: Endpoint, item: Item, new: Sequence[netadd
         raise Invalid.whole(*named_errors(named)) from error
     if item["status"]["value"] != CONTAINER:
         save.update(uow, endpoint, [{"id": str(key), "status": CONTAINER}], partial=True, single=True)
-    return f"{item['prefix']} was split: {numbered(len(new), 'new prefix', 'new prefixes')}.", key
+    return f"{item['prefix']} was split: {with_number(len(new), 'new prefix', 'new prefixes')}.", key

@@ -43,7 +43,7 @@ def unique_within(
         if not changed:
             return
         lock_for(uow, f"unique {title}", {(draft["vrf_id"], _lock_key(draft[place[0]])) for draft in changed})
-        taken = _taken(uow, model, written, place, changed, drafts)
+        taken = _find_taken(uow, model, written, place, changed, drafts)
         for draft in changed:
             key = (draft["vrf_id"], *[draft[name] for name in place])
             if key in taken:
@@ -65,7 +65,7 @@ def _lock_key(packed: bytes) -> bytes:
     return bytes(packed[:-1])
 
 
-def _taken(
+def _find_taken(
     uow: UnitOfWork,
     model: Any,
     written: str,

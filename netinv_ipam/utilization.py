@@ -50,7 +50,7 @@ def of_prefixes(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, Share]:
     shares = {row.id: Share(used[row.id], _usable_size(row), ADDRESSES) for row in others}
     lengths = lengths_of(uow, owners, visible_prefixes(uow))
     for owner in owners:
-        shares[owner.key] = _taken(lengths.get(owner.key, {}), owner.ip_version, owner.prefix_length)
+        shares[owner.key] = _taken_share(lengths.get(owner.key, {}), owner.ip_version, owner.prefix_length)
     return shares
 
 
@@ -59,7 +59,7 @@ def _usable_size(row: Any) -> int:
     return usable_size(row.ip_version, row.prefix_length, is_pool=row.is_pool)
 
 
-def _taken(lengths: Mapping[int, int], version: int, length: int) -> Share:
+def _taken_share(lengths: Mapping[int, int], version: int, length: int) -> Share:
     """The share of a network that child prefixes of these lengths take."""
     return Share(space_taken(lengths, BITS[version]), 1 << (BITS[version] - length), SPACE)
 
@@ -105,14 +105,14 @@ def _numbers_of_addresses(uow: UnitOfWork, prefixes: Sequence[Any]) -> dict[Any,
     numbers: dict[Any, int] = {}
     for start in range(0, max(len(prefixes), 1), MOST_RANGES):  # one without prefixes: the data do not tell how many
         part = prefixes[start : start + MOST_RANGES]
-        selects = [_numbered(uow, number, row) for number, row in enumerate(part)]
+        selects = [_select_number(uow, number, row) for number, row in enumerate(part)]
         nothing: Any = sa.select(sa.literal_column("0"), sa.literal_column("0")).where(sa.false())
         for number, used in uow.execute(sa.union_all(*selects or [nothing])).tuples():
             numbers[part[number].id] = used
     return numbers
 
 
-def _numbered(uow: UnitOfWork, number: int, prefix: Any) -> Any:
+def _select_number(uow: UnitOfWork, number: int, prefix: Any) -> Any:
     """SELECT of a number and of the number of addresses of a row of prefixes that hosts may have."""
     address = IPAddress.__table__.alias()
     low, high = (int.from_bytes(edge, "big") for edge in (prefix.network, prefix.broadcast))
@@ -144,7 +144,7 @@ def _of_aggregates(uow: UnitOfWork, condition: Any) -> tuple[dict[Any, Share], d
     registries: dict[Any, list[tuple[Any, int]]] = {}
     for key, row in sizes.items():
         registries.setdefault(row.rir_id, []).append((key, row.ip_version))
-    shares = {key: _taken(lengths.get(key, {}), row.ip_version, row.prefix_length) for key, row in sizes.items()}
+    shares = {key: _taken_share(lengths.get(key, {}), row.ip_version, row.prefix_length) for key, row in sizes.items()}
     return shares, registries
 
 

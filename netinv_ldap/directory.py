@@ -40,7 +40,7 @@ def check_password(registry: Registry, username: str, password: str) -> External
     settings = registry.settings
     if not password:  # a bind without password succeeds for any name (RFC 4513, section 5.1.2)
         return None
-    with _reported(), _connection(settings) as service:
+    with _log_errors(), _connection(settings) as service:
         service.simple_bind_s(settings["ldap_bind_dn"], settings["ldap_bind_password"])
         entry = _entry_of(service, settings, username)
         # An unknown name takes a bind too, so that the time does not tell which names exist.
@@ -56,14 +56,14 @@ def resolve(registry: Registry, username: str) -> str | None:
     :raises Unavailable: when the directory cannot be asked
     """
     settings = registry.settings
-    with _reported(), _connection(settings) as service:
+    with _log_errors(), _connection(settings) as service:
         service.simple_bind_s(settings["ldap_bind_dn"], settings["ldap_bind_password"])
         entry = _entry_of(service, settings, username)
         return entry[0].casefold() if entry else None
 
 
 @contextlib.contextmanager
-def _reported() -> Iterator[None]:
+def _log_errors() -> Iterator[None]:
     """Logs errors of the directory.
 
     :raises Unavailable: for each of them

@@ -50,11 +50,11 @@ def _shorter(whole: dict[str, Any], surplus: int, notes: list[dict[str, Any]]) -
         count = len(longest.value)
         kept = max(1, min(count - 1, int(count * (longest.size - surplus) / longest.size)))
         _note(notes, longest.way, {"shown": kept}, {"of": count})
-        return _replaced(whole, longest.way, longest.value[:kept])
+        return _replace(whole, longest.way, longest.value[:kept])
     way, name = _largest_member(whole)
     _note(notes, (*way, name), {}, {"left_out": True})
     holder = _at(whole, way)
-    return _replaced(whole, way, {key: value for key, value in holder.items() if key != name})
+    return _replace(whole, way, {key: value for key, value in holder.items() if key != name})
 
 
 def _measure(value: Any, way: Part, parts: list[_Measured]) -> None:
@@ -97,11 +97,11 @@ def _at(whole: Any, way: Part) -> Any:
     return whole
 
 
-def _replaced(whole: Any, way: Part, value: Any) -> Any:
+def _replace(whole: Any, way: Part, value: Any) -> Any:
     """A copy of an answer with another value at a way."""
     if not way:
         return value
     step, rest = way[0], way[1:]
     if isinstance(whole, list):
-        return [_replaced(item, rest, value) if index == step else item for index, item in enumerate(whole)]
-    return {name: _replaced(item, rest, value) if name == step else item for name, item in whole.items()}
+        return [_replace(item, rest, value) if index == step else item for index, item in enumerate(whole)]
+    return {name: _replace(item, rest, value) if name == step else item for name, item in whole.items()}

@@ -64,13 +64,13 @@ def offered_by(configured: Any) -> Offered:
     return Offered(
         registry,
         frozenset(path for app in registry.apps.values() for path in app.views),
-        _having(registry, actions, lambda name: name in TRACES),
-        _having(registry, actions, lambda name: name.startswith(FREE)),
+        _models_with_actions(registry, actions, lambda name: name in TRACES),
+        _models_with_actions(registry, actions, lambda name: name.startswith(FREE)),
         sorted(endpoint.label for endpoint in registry.endpoints.values() if CONTEXT in endpoint.fields),
     )
 
 
-def _having(
+def _models_with_actions(
     registry: Registry, actions: Sequence[ActionRoute], wanted: Callable[[str], bool]
 ) -> dict[str, Sequence[str]]:
     """The models that have certain actions, with their names."""

@@ -22,7 +22,7 @@ class TaskPrompt:
     arguments: Mapping[str, str]
     text: str
 
-    def filled(self, arguments: Mapping[str, str]) -> str:
+    def fill(self, arguments: Mapping[str, str]) -> str:
         """The text with arguments, cut to :data:`MAX_ARGUMENT` characters."""
         return self.text.format(**{name: arguments[name][:MAX_ARGUMENT] for name in self.arguments})
 

@@ -44,7 +44,7 @@ class AgentServer:
 
     def __init__(self, offered: Offered) -> None:
         self.offered = offered
-        self._tools = {tool.name: tool.bound(offered) for tool in TOOLS if tool.offered(offered)}
+        self._tools = {tool.name: tool.bind(offered) for tool in TOOLS if tool.offered(offered)}
         self._server: Server[Any] = Server(
             "netinv",
             title="netinv",
@@ -141,7 +141,7 @@ async def get_prompt(context: ServerRequestContext[Any], params: types.GetPrompt
     missing = sorted(prompt.arguments.keys() ^ given.keys())
     if missing:
         raise MCPError(INVALID_PARAMS, NO_ARGUMENT.format(missing[0][:100]))
-    content = types.TextContent(type="text", text=prompt.filled(given))
+    content = types.TextContent(type="text", text=prompt.fill(given))
     return types.GetPromptResult(
         description=prompt.description, messages=[types.PromptMessage(role="user", content=content)]
     )

@@ -104,7 +104,7 @@ def list_objects(caller: ApiCaller, arguments: Arguments) -> Any:
     """A page of objects."""
     endpoint = vocabulary.model_of(caller, arguments)
     offset = arguments.get("offset", 0)
-    query = [*_filtering(arguments.get("filters", {}), endpoint.filters), *_shape(arguments, brief=True)]
+    query = [*_filter_parameters(arguments.get("filters", {}), endpoint.filters), *_shape(arguments, brief=True)]
     query += [("limit", str(arguments.get("limit", PAGE))), ("offset", str(offset))]
     if "order" in arguments:
         query.append((ORDERING, ",".join(arguments["order"])))
@@ -112,7 +112,7 @@ def list_objects(caller: ApiCaller, arguments: Arguments) -> Any:
     return {"count": page["count"], "offset": offset, "results": page["results"]}
 
 
-def _filtering(filters: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _filter_parameters(filters: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields the parameters of filters.
 
     :raises ToolRefusal: for a parameter that is none

@@ -54,7 +54,7 @@ class AgentTool:
         """The name, that of its function."""
         return self.run.__name__
 
-    def bound(self, offered: Offered) -> AgentTool:
+    def bind(self, offered: Offered) -> AgentTool:
         """The tool with the schemas of these packages."""
         arguments = {name: item(offered) if callable(item) else item for name, item in self.arguments.items()}
         return dataclasses.replace(self, arguments=arguments)

@@ -88,7 +88,7 @@ class ProviderClient:
         :raises Unavailable: when they cannot be read, or are those of another issuer
         """
         if self._metadata is None or time.monotonic() - self._metadata[0] > METADATA_AGE:
-            with _reported(), self._session() as session:
+            with _log_failures(), self._session() as session:
                 found = _json(session.get(self._issuer + WELL_KNOWN, withhold_token=True))
             if str(found.get("issuer", "")).rstrip("/") != self._issuer:
                 log.error("the metadata of %s name the issuer %s", self._issuer, found.get("issuer"))
@@ -114,13 +114,13 @@ class ProviderClient:
         :raises Unavailable: when the provider cannot be reached
         """
         metadata = self.metadata()
-        with _reported(), self._session(redirect_uri=redirect_uri) as session:
+        with _log_failures(), self._session(redirect_uri=redirect_uri) as session:
             token = session.fetch_token(
                 metadata["token_endpoint"], grant_type="authorization_code", code=code, code_verifier=attempt.verifier
             )
             keys = _json(session.get(metadata["jwks_uri"], withhold_token=True))
             id_token = str(token.get("id_token", ""))
-            claims = dict(self._verified(id_token, keys, attempt.nonce, str(token.get("access_token", ""))))
+            claims = dict(self._verify(id_token, keys, attempt.nonce, str(token.get("access_token", ""))))
             if metadata.get("userinfo_endpoint") and self._misses_claims(claims):
                 further = _json(session.get(metadata["userinfo_endpoint"]))
                 if further.get("sub") != claims["sub"]:
@@ -128,7 +128,7 @@ class ProviderClient:
                 claims = {**further, **claims}
         return self._user(claims), id_token
 
-    def _verified(self, id_token: str, keys: Any, nonce: str, access_token: str) -> Mapping[str, Any]:
+    def _verify(self, id_token: str, keys: Any, nonce: str, access_token: str) -> Mapping[str, Any]:
         """The claims of an ID token: signed by the provider, for this client and this attempt, and not expired."""
         offered = self.metadata().get("id_token_signing_alg_values_supported") or ["RS256"]
         token = jwt.decode(id_token, KeySet.import_key_set(keys), algorithms=sorted(ALGORITHMS.intersection(offered)))
@@ -185,7 +185,7 @@ class ProviderClient:
 
 
 @contextlib.contextmanager
-def _reported() -> Iterator[None]:
+def _log_failures() -> Iterator[None]:
     """Logs failures of the block.
 
     :raises Denied: for an answer that does not prove an identity

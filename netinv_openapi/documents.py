@@ -99,7 +99,7 @@ _ROOTS: Sequence[tuple[str, str, Any, SchemaRef]] = (
 def document(
     registry: Registry, version: str, actions: Iterable[ActionRoute] | None = None, mount: str = ""
 ) -> dict[str, Any]:
-    """Returns the document of an API version; ``actions`` defaults to :func:`declared`."""
+    """Returns the document of an API version; ``actions`` defaults to :func:`collect_actions`."""
     writer = _Writer(registry, version, mount)
     for path, method, view, schema in _ROOTS:
         writer.root(path, method, view, OperationSchema(schema, request_body=schema))
@@ -111,7 +111,7 @@ def document(
                 writer.root(path.removeprefix("/api"), method.lower(), view, schema_of(view))
     for endpoint in sorted(registry.by_path.values(), key=lambda item: item.path):
         writer.endpoint(endpoint)
-    for action in declared(registry) if actions is None else actions:
+    for action in collect_actions(registry) if actions is None else actions:
         for endpoint in action.endpoints(registry):
             writer.action(endpoint, action)
     for route in registry.services.values():
@@ -119,7 +119,7 @@ def document(
     return writer.finish()
 
 
-def declared(registry: Registry) -> list[ActionRoute]:
+def collect_actions(registry: Registry) -> list[ActionRoute]:
     """Returns the actions of every package, collected by running its includes with a throwaway Configurator."""
     config = Configurator()
     config.registry.netinv = registry
@@ -175,14 +175,14 @@ class _Writer:
 
     def root(self, path: str, method: str, view: Any, shape: OperationSchema) -> None:
         """Adds a path that is not a resource."""
-        schema = self.resolved(shape.response)
+        schema = self.resolve(shape.response)
         name = "list" if schema.get("type") == "array" else _ACTION_NAMES[method]
         operation = operation_of(f"/api{path}", method, name, summary_of(view), schema, "200")
         operation["tags"] = [path.split("/")[1] or "root"]
         if query := schema_of(view).query:
             operation["parameters"] = [dict(item) for item in query]
         if method != "get":
-            operation["requestBody"] = body_of(self.resolved(shape.request_body, "Request"))
+            operation["requestBody"] = body_of(self.resolve(shape.request_body, "Request"))
         self._add(path, method, operation, read_only=view.read_only)
 
     def endpoint(self, endpoint: Endpoint) -> None:
@@ -203,7 +203,7 @@ class _Writer:
             shape = schema_of(view)
             bulk = "bulk_" * (action.on_list and method != "get")
             name = "list" if method == "get" and shape.form != "one" else f"{bulk}{_ACTION_NAMES[method]}"
-            read = self._listed(endpoint) if shape.response == OWN_RESOURCE else self.resolved(shape.response, "")
+            read = self._list_schema(endpoint) if shape.response == OWN_RESOURCE else self.resolve(shape.response, "")
             schema = FORMS[shape.form](read)
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
             path, response = f"{endpoint.path}{action.name}/", schema if status != "204" else None
@@ -215,7 +215,7 @@ class _Writer:
             contents = {media: {"schema": {"type": "string"}} for media in shape.media_types}
             operation["responses"][status].get("content", {}).update(contents)
             if shape.request_body is not None and method != "get":
-                body = self.resolved(shape.request_body, "Request")
+                body = self.resolve(shape.request_body, "Request")
                 operation["requestBody"] = body_of(some_of(body) if shape.form == "some" else body)
             operation["tags"] = [_tag(endpoint.app.path)]
             operation[PERMISSION] = f"{endpoint.label} {action.permissions[method]}"
@@ -231,7 +231,7 @@ class _Writer:
     def service(self, route: ServiceRoute) -> None:
         """Adds a service of a package."""
         for method, found in route.operations.items():
-            shared = (self.resolved, self.common["api_version"])
+            shared = (self.resolve, self.common["api_version"])
             operation = colander_schemas.operation(route.path, method, _ACTION_NAMES[method], found, *shared)
             self._add(route.path.removeprefix("/api"), method, operation)
 
@@ -243,7 +243,7 @@ class _Writer:
             idempotency.describe(operation)
         self.paths.setdefault(path, {})[method] = operation
 
-    def resolved(self, ref: SchemaRef, suffix: str = "") -> Schema:
+    def resolve(self, ref: SchemaRef, suffix: str = "") -> Schema:
         """Returns a schema, or a reference to that of a resource whose name ends in ``suffix``."""
         if isinstance(ref, BodyOf):
             return self._body_of(ref)
@@ -308,13 +308,13 @@ class _Writer:
         )
         if endpoint.resource.of is None:
             self.schemas[f"Nested{name}"] = object_schema(
-                object_schemas.nested, nested, [field.name for field in nested]
+                object_schemas.nested_schema, nested, [field.name for field in nested]
             )
         if self._is_brief_apart(endpoint):
             brief = object_schema(object_schemas.brief, endpoint.brief, [field.name for field in endpoint.brief])
             brief["properties"][conditional.MEMBER] = conditional.MEMBER_SCHEMA
             self.schemas[f"Brief{name}"] = brief
-        self.schemas[f"Paginated{name}List"] = page_of(self._listed(endpoint))
+        self.schemas[f"Paginated{name}List"] = page_of(self._list_schema(endpoint))
         if not endpoint.resource.writes:
             return
         taken = endpoint.writable.values()
@@ -322,10 +322,10 @@ class _Writer:
         members = {"id": dict(endpoint.fields["id"].openapi), conditional.MEMBER: conditional.MEMBER_SCHEMA}
         identity = {"type": "object", "properties": members, "required": ["id"]}
         self.schemas[f"{name}Identity"] = identity
-        absent = versions.coming(endpoint, version)
+        absent = versions.added_since(endpoint, version)
         for prefix, required in (("", needed), ("Patched", [])):
             written = object_schema(
-                object_schemas.patched if prefix else object_schemas.written, taken, required, absent
+                object_schemas.patched_schema if prefix else object_schemas.written_schema, taken, required, absent
             )
             self.schemas[f"{prefix}{name}Request"] = versions.as_version(endpoint, version, written)
             self.schemas[f"{prefix}Bulk{name}Request"] = {
@@ -335,7 +335,7 @@ class _Writer:
                 form = object_schema(lambda field: field.form_schema(), taken, required, absent)
                 self.schemas[f"{prefix}{name}Form"] = versions.as_version(endpoint, version, form)
 
-    def _listed(self, endpoint: Endpoint) -> Schema:
+    def _list_schema(self, endpoint: Endpoint) -> Schema:
         """Returns the schema of an object in a list."""
         is_former = versions.former_listing(endpoint, self.version) is not None
         return self._full_or_brief(endpoint, _STRUCTURED if is_former else component(endpoint.schema_name))
@@ -375,7 +375,7 @@ class _Writer:
         return [self.common["brief"], *own, *parameters]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
-        own = parameters.of_list(endpoint, absent=versions.coming(endpoint, self.version))
+        own = parameters.of_list(endpoint, absent=versions.added_since(endpoint, self.version))
         return [
             *own,
             *map(dict, files.PARAMETERS),

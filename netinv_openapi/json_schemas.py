@@ -10,13 +10,13 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NULL = {"type": "null"}
 
 
-def converted(schema: Any) -> Any:
+def to_json_schema(schema: Any) -> Any:
     """A schema, or what holds schemas, in the form of JSON Schema: ``nullable`` becomes a type."""
     if isinstance(schema, list):
-        return [converted(item) for item in schema]
+        return [to_json_schema(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    found = {name: converted(value) for name, value in schema.items() if name not in ("nullable", "example")}
+    found = {name: to_json_schema(value) for name, value in schema.items() if name not in ("nullable", "example")}
     if schema.get("nullable") is not True:
         return found
     if isinstance(found.get("type"), str) and "enum" not in found:
@@ -50,15 +50,15 @@ def with_references(schemas: Mapping[str, Any], names: Iterator[str]) -> dict[st
     return dict(sorted(found.items()))
 
 
-def relocated(schema: Any, reference: str) -> Any:
+def relocate_references(schema: Any, reference: str) -> Any:
     """A schema whose references begin with ``reference`` in place of :data:`REFERENCE`."""
     if isinstance(schema, list):
-        return [relocated(item, reference) for item in schema]
+        return [relocate_references(item, reference) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
     return {
         name: reference + value.removeprefix(REFERENCE)
         if name == "$ref" and isinstance(value, str)
-        else relocated(value, reference)
+        else relocate_references(value, reference)
         for name, value in schema.items()
     }

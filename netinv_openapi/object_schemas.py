@@ -30,16 +30,16 @@ def brief(field: Field) -> Schema:
     return field.brief_schema()
 
 
-def written(field: Field) -> Schema:
+def written_schema(field: Field) -> Schema:
     """Returns the schema of the value in a body of POST and PUT."""
     return field.written_schema()
 
 
-def patched(field: Field) -> Schema:
+def patched_schema(field: Field) -> Schema:
     """Returns the schema of the value in a body of PATCH."""
     return field.patched_schema()
 
 
-def nested(field: Field) -> Schema:
+def nested_schema(field: Field) -> Schema:
     """Returns the schema of the value in the nested form."""
     return {"nullable": True, "readOnly": True} if field.nested == "null" else field.brief_schema()

@@ -49,7 +49,7 @@ def _single(pattern: str) -> Callable[[str], Schema]:
     return lambda name: component(pattern.format(name))
 
 
-def _listed(pattern: str) -> Callable[[str], Schema]:
+def _list_schema(pattern: str) -> Callable[[str], Schema]:
     return lambda name: list_of(component(pattern.format(name)))
 
 
@@ -94,16 +94,20 @@ LIST_OPERATIONS = (
         form="{}Form",
     ),
     DescribedOperation(
-        "put", "bulk_update", "Replace several {plural}.", request_body=_listed("Bulk{}Request"), response=_listed("{}")
+        "put",
+        "bulk_update",
+        "Replace several {plural}.",
+        request_body=_list_schema("Bulk{}Request"),
+        response=_list_schema("{}"),
     ),
     DescribedOperation(
         "patch",
         "bulk_partial_update",
         "Change several {plural}.",
-        request_body=_listed("PatchedBulk{}Request"),
-        response=_listed("{}"),
+        request_body=_list_schema("PatchedBulk{}Request"),
+        response=_list_schema("{}"),
     ),
-    DescribedOperation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity")),
+    DescribedOperation("delete", "bulk_destroy", "Delete several {plural}.", "204", _list_schema("{}Identity")),
 )
 ITEM_OPERATIONS = (
     DescribedOperation("get", "retrieve", "Read a {title}.", response=component),

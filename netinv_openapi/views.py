@@ -73,13 +73,13 @@ class Documents:
 
         def make() -> bytes:
             document = documents.document(registry.netinv, version, actions.actions_of(registry), mount)
-            return gzip.compress(rendered(document, media), mtime=0)
+            return gzip.compress(render(document, media), mtime=0)
 
         with self._lock:
             return self._documents.get_or_make((version, media, mount), make)
 
 
-def rendered(document: dict[str, Any], media: str) -> bytes:
+def render(document: dict[str, Any], media: str) -> bytes:
     """Serializes a document as JSON or YAML."""
     text = orjson.dumps(document)
     if media == JSON:

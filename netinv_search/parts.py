@@ -46,7 +46,7 @@ class Ownership:
 def ownerships(registry: Registry) -> list[Ownership]:
     """The references in names in context, of all resources; the first name of each."""
     found: dict[tuple[str, str], Ownership] = {}
-    for endpoint, name in stages.named(registry):
+    for endpoint, name in stages.searched_names(registry):
         for path in words.name_paths(endpoint):
             head, _, rest = path.partition(".")
             field = endpoint.fields.get(head)
@@ -63,7 +63,7 @@ def named_within(uow: UnitOfWork, text: str, limit: int) -> dict[str, stages.Row
     patterns = stages.pattern_parameters(uow.registry.dialect, text)
     if not 1 < len(patterns) <= MAX_WORDS:
         return {}
-    free, limited = _permitted(uow)
+    free, limited = _viewable_ownerships(uow)
     parameters = {"search_limit": limit, **patterns}
     found: dict[str, stages.Rows] = {}
     if free:
@@ -83,7 +83,7 @@ def _collect(found: dict[str, stages.Rows], items: Sequence[Ownership], rows: Se
             found[label] = list(dict.fromkeys([*found.get(label, ()), *((key, name) for key, name in pairs)]))[:limit]
 
 
-def _permitted(uow: UnitOfWork) -> tuple[list[Ownership], list[Ownership]]:
+def _viewable_ownerships(uow: UnitOfWork) -> tuple[list[Ownership], list[Ownership]]:
     """The ownerships of which the user may view both sides: without constraints, and with some."""
     free: list[Ownership] = []
     limited: list[Ownership] = []

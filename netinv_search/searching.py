@@ -23,7 +23,7 @@ from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.errors import Denied, Invalid, RequestError
 from netinv_core.http.time_limits import call_in_time
-from netinv_core.labels import capitalized
+from netinv_core.labels import capitalize
 from netinv_core.packages import errors_of
 from netinv_core.read import listing, pages, words
 from netinv_core.read.recognisers import Match, SearchProvider
@@ -96,15 +96,15 @@ def run(request: Request, text: str, limit: int = 5, *, other_fields: bool = Fal
     within = _IN.fullmatch(text)
     if within is not None:
         return {"query": text, "groups": _in_resource(uow, within[1], within[2], limit)}
-    queries = _with_id(uow, text) or _selected(uow, list(_recognised(request, text)), limit)
-    queries += _named(uow, text, limit, only_beginnings=bool(queries))
+    queries = _with_id(uow, text) or _read_rows(uow, list(_recognise(request, text)), limit)
+    queries += _search_names(uow, text, limit, only_beginnings=bool(queries))
     queries += _within(uow, text, limit, {query.endpoint.label for query in queries})
     if not queries and other_fields:
         queries = _by_other_fields(uow, text, limit)
     return {"query": text, "groups": _groups(uow, _without_fallbacks(queries), limit)}
 
 
-def _recognised(request: Request, text: str) -> Iterator[_Query]:
+def _recognise(request: Request, text: str) -> Iterator[_Query]:
     uow = request.uow
     for package, provider in providers_of(uow.registry):
 
@@ -133,11 +133,11 @@ def _with_id(uow: UnitOfWork, text: str) -> list[_Query]:
     except ValueError:
         return []
     rows_by_label = stages.by_id(uow, key)
-    queries = [_answered(uow, label, "id", rows, [("id", str(key))]) for label, rows in rows_by_label.items()]
+    queries = [_finished_query(uow, label, "id", rows, [("id", str(key))]) for label, rows in rows_by_label.items()]
     return [dataclasses.replace(query, exact=True) for query in queries]
 
 
-def _named(uow: UnitOfWork, text: str, limit: int, *, only_beginnings: bool) -> list[_Query]:
+def _search_names(uow: UnitOfWork, text: str, limit: int, *, only_beginnings: bool) -> list[_Query]:
     """Returns the objects with the text in their names as queries that have run.
 
     Names that are the text come first, then those that begin with it. Those that contain it are searched for unless
@@ -153,7 +153,7 @@ def _named(uow: UnitOfWork, text: str, limit: int, *, only_beginnings: bool) -> 
     for label, rows in rows_by_label.items():
         rows.sort(key=lambda row: _rank(row, folded))
         name = name_of(uow.registry[label])
-        queries.append(_answered(uow, label, name.column if name else "", rows, text=text))
+        queries.append(_finished_query(uow, label, name.column if name else "", rows, text=text))
         queries[-1].words = text if any(folded not in (row[1] or "").lower() for row in rows) else ""
         queries[-1].exact = all(_rank(row, folded) == 0 for row in rows)
     return sorted(queries, key=lambda query: _rank(query.rows[0], folded))
@@ -165,7 +165,7 @@ def _within(uow: UnitOfWork, text: str, limit: int, without: Container[str]) -> 
     """
     rows_by_label = parts.named_within(uow, text, limit + 1)
     return [
-        dataclasses.replace(_answered(uow, label, name.column, rows, [("q", text)]), words=text)
+        dataclasses.replace(_finished_query(uow, label, name.column, rows, [("q", text)]), words=text)
         for label, rows in rows_by_label.items()
         if label not in without and (name := name_of(uow.registry[label])) is not None
     ]
@@ -177,7 +177,9 @@ def _rank(row: tuple[Any, str | None], folded: str) -> int:
     return 0 if name == folded else 1 if name.startswith(folded) else 2
 
 
-def _answered(uow: UnitOfWork, label: str, field: str, rows: Any, parameters: Any = None, *, text: str = "") -> _Query:
+def _finished_query(
+    uow: UnitOfWork, label: str, field: str, rows: Any, parameters: Any = None, *, text: str = ""
+) -> _Query:
     """A query that has run; the list of its resource shows the same objects by ``parameters`` or by the name."""
     endpoint = uow.registry[label]
     if parameters is None:
@@ -191,13 +193,13 @@ def _answered(uow: UnitOfWork, label: str, field: str, rows: Any, parameters: An
 def _by_other_fields(uow: UnitOfWork, text: str, limit: int) -> list[_Query]:
     """Returns the objects that the filter ``q`` finds as queries that have run, in the order of the resources."""
     rows_by_label, labels = stages.texts_that_contain(uow, text, limit + 1)
-    queries = [_answered(uow, label, "q", rows, [("q", text)]) for label, rows in rows_by_label.items()]
-    queries += _selected(uow, list(_scanned(uow, text, without=labels)), limit)
+    queries = [_finished_query(uow, label, "q", rows, [("q", text)]) for label, rows in rows_by_label.items()]
+    queries += _read_rows(uow, list(_scan(uow, text, without=labels)), limit)
     order = {label: number for number, label in enumerate(uow.registry.endpoints)}
     return sorted(queries, key=lambda query: order[query.match.label])
 
 
-def _scanned(uow: UnitOfWork, text: str, without: Container[str]) -> Iterator[_Query]:
+def _scan(uow: UnitOfWork, text: str, without: Container[str]) -> Iterator[_Query]:
     """Yields matches by the filter ``q`` over the first rows of each resource but those ``without``."""
     indexed = stages.indexed_resources(uow, text)
     for endpoint in stages.searchable(uow.registry):
@@ -224,7 +226,7 @@ def _always(condition: Any) -> Callable[[Any], Any]:
     return lambda table: condition
 
 
-def _selected(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[_Query]:
+def _read_rows(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[_Query]:
     """Returns the queries that have objects, with their rows; one UNION ALL, none without viewable resources."""
     parts: list[OwnedSelect] = []
     for number, query in enumerate(queries):
@@ -293,7 +295,7 @@ def _group(uow: UnitOfWork, query: _Query, results: list[Any], limit: int) -> di
     if query.words:
         path, parameters = f"{uow.base}/api/search/", [("q", f"in:{endpoint.resource.name} {query.words}")]
     return {
-        "title": capitalized(match.title),
+        "title": capitalize(match.title),
         "resource": endpoint.label,
         "exact": query.exact,
         "url": f"{path}?{urlencode(parameters)}",

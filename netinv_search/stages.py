@@ -85,8 +85,8 @@ def names_that_begin(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows]:
 
     Names without an index of their own are left to :func:`names_that_contain`, which finds them among the first rows.
     """
-    resources = [endpoint for endpoint, name in named(uow.registry) if name.indexed]
-    columns = {endpoint.label: name.column for endpoint, name in named(uow.registry)}
+    resources = [endpoint for endpoint, name in searched_names(uow.registry) if name.indexed]
+    columns = {endpoint.label: name.column for endpoint, name in searched_names(uow.registry)}
     parameters: dict[str, Any] = {"search_limit": limit}
     for number, spelling in enumerate(_spellings(text)):
         parameters |= {f"low{number}": spelling, f"high{number}": spelling + lookups.LAST_CHARACTER}
@@ -96,7 +96,7 @@ def names_that_begin(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows]:
         ranges = [
             column.between(sa.bindparam(f"low{number}"), sa.bindparam(f"high{number}")) for number in range(SPELLINGS)
         ]
-        return _limited(sa.select(table.c.id, column.label("value")).where(sa.or_(*ranges)))
+        return _limit(sa.select(table.c.id, column.label("value")).where(sa.or_(*ranges)))
 
     return _union(uow, "search names that begin", resources, select, parameters)
 
@@ -106,7 +106,7 @@ def names_that_contain(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows
     the first :data:`SCANNED_ROWS` of each resource; and the text as it is, among all of one with a trigram index.
     """
     dialect = uow.registry.dialect
-    columns = {endpoint.label: name.column for endpoint, name in named(uow.registry)}
+    columns = {endpoint.label: name.column for endpoint, name in searched_names(uow.registry)}
     patterns = pattern_parameters(dialect, text)
 
     def select(endpoint: Endpoint, table: Any) -> Any:
@@ -114,14 +114,14 @@ def names_that_contain(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows
         rows = sa.select(table.c.id, column.label("value")).limit(sa.literal_column(str(SCANNED_ROWS)))
         scanned = rows.subquery()
         conditions = [folding.contains(dialect, scanned.c.value, sa.bindparam(name)) for name in patterns]
-        return _limited(sa.select(scanned.c.id, scanned.c.value).where(*conditions))
+        return _limit(sa.select(scanned.c.id, scanned.c.value).where(*conditions))
 
     def select_indexed(endpoint: Endpoint, table: Any) -> Any:
         column = table.c[columns[endpoint.label]]
         rows = sa.select(table.c.id, column.label("value")).where(LOOKUPS["icontains"](dialect, column, text))
         return first_rows(rows, inlined_int("search_limit", limit))
 
-    resources = [endpoint for endpoint, _ in named(uow.registry)]
+    resources = [endpoint for endpoint, _ in searched_names(uow.registry)]
     indexed = [item for item in indexed_resources(uow, text) if columns.get(item.label) in item.model.text_indexes]
     parameters = {"search_limit": limit, **patterns}
     found = _union(uow, ("search names that contain", len(patterns)), resources, select, parameters)
@@ -152,7 +152,7 @@ def texts_that_contain(uow: UnitOfWork, text: str, limit: int) -> tuple[dict[str
 
         paths = _text_paths(endpoint, endpoint.filters["q"].searched)
         condition = lookups.any_of([relations.compare(endpoint, rows, path, test) for path in paths])
-        return _limited(sa.select(rows.c.id, sa.cast(sa.null(), sa.Text()).label("value")).where(condition))
+        return _limit(sa.select(rows.c.id, sa.cast(sa.null(), sa.Text()).label("value")).where(condition))
 
     stage = ("search texts that contain", SCANNED_FOR_TEXTS, is_ascii)
     found = _union(uow, stage, resources, select, _pattern_parameters(text, limit))
@@ -210,14 +210,14 @@ def indexed_resources(uow: UnitOfWork, text: str) -> list[Endpoint]:
     if not uow.registry.driver.has_text_indexes or _TRIGRAM.search(text) is None:
         return []
     absent: list[str] = uow.cached_config("absent text indexes", _absent_indexes)
-    indexes = text_indexes.wanted(uow.registry)
+    indexes = text_indexes.declared_indexes(uow.registry)
     lacking = {index.column.table for name, index in indexes.items() if name in absent}
     tables = {index.column.table for index in indexes.values()} - lacking
     return [endpoint for endpoint in searchable(uow.registry) if endpoint.table in tables]
 
 
 def _absent_indexes(uow: UnitOfWork) -> list[str]:
-    return text_indexes.missing(uow.connection, uow.registry)
+    return text_indexes.missing_indexes(uow.connection, uow.registry)
 
 
 def first_rows(select: Any, limit: Any) -> Any:
@@ -239,14 +239,14 @@ def _pattern() -> Any:
 
 
 def _pattern_parameters(text: str, limit: int) -> dict[str, Any]:
-    return {"search_limit": limit, "search_pattern": f"%{lookups.escaped(text.lower())}%"}
+    return {"search_limit": limit, "search_pattern": f"%{lookups.escape_wildcards(text.lower())}%"}
 
 
-def _limited(select: Any) -> Any:
+def _limit(select: Any) -> Any:
     return select.limit(sa.bindparam("search_limit", type_=sa.Integer))
 
 
-def named(registry: Registry) -> list[tuple[Endpoint, SearchedName]]:
+def searched_names(registry: Registry) -> list[tuple[Endpoint, SearchedName]]:
     pairs = [(endpoint, name_of(endpoint)) for endpoint in searchable(registry)]
     return [(endpoint, name) for endpoint, name in pairs if name is not None]
 

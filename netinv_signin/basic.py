@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 
 from netinv_core.auth.account import Identity
-from netinv_core.auth.identity import by_account, refused
+from netinv_core.auth.identity import by_account, refusal
 from netinv_core.errors import Denied
 from netinv_signin import passwords
 
@@ -40,7 +40,7 @@ def by_password(uow: UnitOfWork, header: str, address: str) -> Identity | None:
     try:
         username, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not base64, not UTF-8
-        raise refused("malformed", "Invalid basic header. Credentials not correctly base64 encoded.") from None
+        raise refusal("malformed", "Invalid basic header. Credentials not correctly base64 encoded.") from None
     identity = by_account(uow, passwords.sign_in(uow, username, password, address))
     if identity is None:
         raise Denied(passwords.WRONG)

@@ -71,7 +71,7 @@ def _account(uow: UnitOfWork, user: ExternalUser) -> uuid.UUID:
     user_id: uuid.UUID | None = uow.execute(sa.select(_links.c.user_id).where(is_subject)).scalar()
     if user_id is None:
         found = uow.execute(lock_rows(sa.select(_users).where(_users.c.username == user.username))).first()
-        user_id = _linkable(uow, found, user) if found is not None else _created(uow, user)
+        user_id = _linkable(uow, found, user) if found is not None else _create_account(uow, user)
         link = {"provider": user.provider, "subject": user.subject, "user_id": user_id, "created": now()}
         uow.execute(sa.insert(_links).values(link))
         created = {"provider": user.provider, "id": str(user_id), "created": found is None}
@@ -91,13 +91,13 @@ def _linkable(uow: UnitOfWork, account: Any, user: ExternalUser) -> uuid.UUID:
     return user_id
 
 
-def _created(uow: UnitOfWork, user: ExternalUser) -> uuid.UUID:
+def _create_account(uow: UnitOfWork, user: ExternalUser) -> uuid.UUID:
     """Creates an account, with a password that nobody knows."""
     if not uow.registry.settings["sign_in_create_users"]:
         raise Denied(NO_ACCOUNT)
     body = {
         "username": user.username,
-        "password": password_policy.generated(uow.registry.settings),
+        "password": password_policy.generate_password(uow.registry.settings),
         **_profile(uow, user),
     }
     try:

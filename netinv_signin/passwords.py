@@ -67,13 +67,13 @@ def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid
     :raises TooManyRequests: after too many failures, or while this process verifies too many passwords
     """
     settings = uow.registry.settings
-    network = addresses.counted(address)
+    network = addresses.client_network(address)
     with _limit_concurrency(settings["password_checks"]):
         with _connection(uow, writing=False) as connection:
             account = _account(connection, username)
-        name = str(account.id) if account else user_names.prepared(username)
+        name = str(account.id) if account else user_names.prepare(username)
         buckets = _buckets(settings["secret"], name, network)
-        with _counted(uow, buckets, account, network):
+        with _counting_failure(uow, buckets, account, network):
             user_id = _verify(uow, account, username, password, network)
         if user_id is None:
             audit("sign_in.failed", reason=_reason(account), account=account and account.id, network=network)
@@ -84,7 +84,7 @@ def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid
 
 
 @contextlib.contextmanager
-def _counted(uow: UnitOfWork, buckets: AttemptKeys, account: Any, network: str) -> Iterator[None]:
+def _counting_failure(uow: UnitOfWork, buckets: AttemptKeys, account: Any, network: str) -> Iterator[None]:
     """Counts a failure, then runs the block, which verifies a password; takes it back when a provider cannot tell.
 
     :raises TooManyRequests: after too many failures
@@ -138,9 +138,9 @@ def _external_user(
     if provider.check_password is None:
         return None
     subject = provider.resolve(uow.registry, username) if provider.resolve is not None else None
-    name = subject or user_names.prepared(username)
+    name = subject or user_names.prepare(username)
     buckets = _buckets(uow.registry.settings["secret"], f"{provider.name} {name}", f"{provider.name} {network}")
-    with _counted(uow, buckets, account, network):
+    with _counting_failure(uow, buckets, account, network):
         user = provider.check_password(uow.registry, username, password)
     if user is not None:
         _write(uow, _count_success(), {"now": now(), **dataclasses.asdict(buckets)})

@@ -112,11 +112,11 @@ def parse(uow: UnitOfWork, endpoint: Endpoint, table: Table, mapping: Mapping[st
     """Converts the rows of a table to bodies. Columns of read-only fields are ignored, except the id.
 
     ``mapping`` has the columns that the names of the table mean; the others are ignored. Without it they are recognised
-    (:func:`netinv_tabular.headers.recognised`).
+    (:func:`netinv_tabular.headers.recognise`).
 
     :raises Invalid: for columns that the endpoint does not have, by their names
     """
-    means = headers.recognised(uow, endpoint, table.names) if mapping is None else mapping
+    means = headers.recognise(uow, endpoint, table.names) if mapping is None else mapping
     names = [means.get(name, name if mapping is None else "") for name in table.names]
     columns = _importable_columns(uow, endpoint, names)
     joined = _Joined(endpoint, names)

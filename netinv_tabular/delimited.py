@@ -37,8 +37,8 @@ def write(names: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = 
     """A table as text, with formulas escaped."""
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=delimiter)
-    writer.writerow(cells.escaped(names))
-    writer.writerows(map(cells.escaped, rows))
+    writer.writerow(cells.escape(names))
+    writer.writerows(map(cells.escape, rows))
     return stream.getvalue()
 
 
@@ -48,7 +48,7 @@ def read(content: bytes, *, max_rows: int, max_values: int, delimiter: str | Non
     :raises BadRequest: for other encodings, and as :func:`parse`
     :raises TooLarge: for more rows, or more cells
     """
-    return parse(decoded(content), max_rows=max_rows, max_values=max_values, delimiter=delimiter)
+    return parse(decode(content), max_rows=max_rows, max_values=max_values, delimiter=delimiter)
 
 
 def parse(text: str, *, max_rows: int, max_values: int, delimiter: str | None = None) -> Table:
@@ -136,7 +136,7 @@ def _separator_count(text: str, delimiter: str) -> int:
     return text.count(delimiter) + text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
-def decoded(content: bytes) -> str:
+def decode(content: bytes) -> str:
     """The text of a file in UTF-8, without its byte order mark.
 
     :raises BadRequest: for another encoding

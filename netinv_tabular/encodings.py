@@ -44,7 +44,7 @@ def decode(content: bytes, stated: str = "") -> Decoded:
     """
     known = dict(ENCODINGS)
     marked = next((encoding for mark, encoding in MARKS if content.startswith(mark)), "")
-    encoding = stated if stated in known else marked or _recognised(content)
+    encoding = stated if stated in known else marked or _recognise(content)
     if stated == UTF_8 and marked == "utf-8-sig":
         encoding = marked
     try:
@@ -56,7 +56,7 @@ def decode(content: bytes, stated: str = "") -> Decoded:
     return Decoded(text.removeprefix("\ufeff"), shown)
 
 
-def _recognised(content: bytes) -> str:
+def _recognise(content: bytes) -> str:
     """UTF-8, or a code page: in that of Western Europe, unless words have symbols in it or no letters of ASCII."""
     try:
         content.decode(UTF_8)

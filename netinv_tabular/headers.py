@@ -61,7 +61,7 @@ def joined_columns(endpoint: Endpoint) -> tuple[JoinedColumns, ...]:
     return tuple(item for items in found for item in items)
 
 
-def recognised(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> dict[str, str]:
+def recognise(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> dict[str, str]:
     """The columns that the names of a file mean, by these names. What means none, or one that is there already, is
     left out.
     """
@@ -92,13 +92,13 @@ def _by_key(endpoint: Endpoint, columns: Columns) -> dict[str, str]:
     own = {_key(name): name for name in [*columns.ignored, *columns.names]}
     labels = {_key(label): name for name, label in columns.writable.items()}
     custom = {_key(name.removeprefix(CUSTOM)): name for name in columns.writable if name.startswith(CUSTOM)}
-    others = {_key(old): new for old, new in _renamed(endpoint).items() if new in columns.writable}
+    others = {_key(old): new for old, new in _field_synonyms(endpoint).items() if new in columns.writable}
     joined = {_key(alias): name for item in columns.joined for alias, name in item.aliases.items()}
     return {**custom, **others, **labels, **joined, **own}
 
 
 @cached_in_registry
-def _renamed(endpoint: Endpoint) -> dict[str, str]:
+def _field_synonyms(endpoint: Endpoint) -> dict[str, str]:
     """The names of fields here, by those in other services: importers declare them."""
     registry = endpoint.registry
     names: dict[str, str] = {}

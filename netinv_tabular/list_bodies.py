@@ -17,8 +17,8 @@ YAML_MEDIA = (versions.YAML, "application/x-yaml", "text/yaml", "text/x-yaml")
 def read_yaml(request: Request) -> Any:
     """The value of a body in YAML."""
     settings = request.registry.netinv.settings
-    text = delimited.decoded(_content(request))
-    return bodies.checked(yaml_documents.load(text, max_values=settings["max_json_values"]), settings)
+    text = delimited.decode(_content(request))
+    return bodies.check_body(yaml_documents.load(text, max_values=settings["max_json_values"]), settings)
 
 
 def read_csv(request: Request) -> ParsedRows:
@@ -35,7 +35,7 @@ def read_xlsx(request: Request) -> ParsedRows:
     """The rows of the first sheet of a workbook."""
     settings = request.registry.netinv.settings
     limits = {"max_rows": settings["max_bulk_objects"], "max_values": settings["max_json_values"]}
-    return _parsed(request, workbooks.read(_content(request), **limits))
+    return _parse_rows(request, workbooks.read(_content(request), **limits))
 
 
 def _rows(request: Request, delimiter: str | None) -> ParsedRows:
@@ -45,10 +45,10 @@ def _rows(request: Request, delimiter: str | None) -> ParsedRows:
     """
     settings = request.registry.netinv.settings
     limits = {"max_rows": settings["max_bulk_objects"], "max_values": settings["max_json_values"]}
-    return _parsed(request, delimited.read(_content(request), delimiter=delimiter, **limits))
+    return _parse_rows(request, delimited.read(_content(request), delimiter=delimiter, **limits))
 
 
-def _parsed(request: Request, table: delimited.Table) -> ParsedRows:
+def _parse_rows(request: Request, table: delimited.Table) -> ParsedRows:
     """The bodies of the rows, with ids in place of the names that people use."""
     uow, endpoint = request.uow, request.context.endpoint
     parsed = columns.parse(uow, endpoint, table)

@@ -37,7 +37,7 @@ EXTENSIONS = {versions.CSV: "csv", versions.TSV: "tsv", versions.XLSX: "xlsx", v
 DELIMITERS = {versions.CSV: delimited.COMMA, versions.TSV: delimited.TAB}
 
 
-def selected(uow: RequestUnitOfWork, endpoint: Endpoint, parameters: listing.Parameters, name: str) -> list[Any]:
+def select_exported(uow: RequestUnitOfWork, endpoint: Endpoint, parameters: listing.Parameters, name: str) -> list[Any]:
     """The ids of the objects to export, in order.
 
     :param name: the query parameter that asks for the export, for the error
@@ -61,13 +61,13 @@ def render_table(
 ) -> Response:
     """The objects as CSV, TSV or XLSX, in the newest version; ``columns`` names the columns.
 
-    :raises Invalid: for an unknown column, and as :func:`selected`
+    :raises Invalid: for an unknown column, and as :func:`select_exported`
     """
-    if sparse_fields.requested(uow, endpoint) is not None:
+    if sparse_fields.requested_members(uow, endpoint) is not None:
         raise Invalid.field(sparse_fields.PARAMETER, NO_FIELDS)
     columns = _columns(uow, endpoint)
     filters = [(name, values) for name, values in parameters if name != COLUMNS]
-    keys = selected(uow, endpoint, filters, "format")
+    keys = select_exported(uow, endpoint, filters, "format")
     without = (endpoint.opt_in | endpoint.costly) - {column.field for column in columns}
     items = plan_of(endpoint, "full", without).represent(uow, keys)
     table = tables.cells_of(uow, endpoint, columns, items)
@@ -92,8 +92,8 @@ def render_yaml(
     :raises AnswerTooLarge: for more bytes than ``netinv.max_answer_size``, or values than ``netinv.max_yaml_values``
     """
     shape, without = representations.shape_of(uow, endpoint)
-    keys = selected(uow, endpoint, parameters, "format")
-    items = representations.listed(uow, endpoint, keys, shape, without)
+    keys = select_exported(uow, endpoint, parameters, "format")
+    items = representations.list_representations(uow, endpoint, keys, shape, without)
     most = uow.registry.settings["max_yaml_values"]
 
     def check(size: int, values: int) -> None:

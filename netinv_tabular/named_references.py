@@ -100,7 +100,7 @@ class NamedReferences:
 
     def _replace(self, use: Use) -> None:
         """Replaces a text by the id of the object that it means, unless the write finds it by itself."""
-        candidates = self._meant(use)
+        candidates = self._find_candidates(use)
         if len(candidates) != 1:
             return
         (only,) = candidates
@@ -111,7 +111,7 @@ class NamedReferences:
         if not is_exact or len(self.found[use.field.target, use.text]) > 1:
             use.container[use.member] = str(only.key)
 
-    def _meant(self, use: Use) -> list[Candidate]:
+    def _find_candidates(self, use: Use) -> list[Candidate]:
         """The candidates for a text, within the site, device … of its row."""
         assert use.field.target is not None
         candidates = self.found.get((use.field.target, use.text), [])
@@ -135,12 +135,12 @@ class NamedReferences:
 
     def errors(self) -> Iterator[tuple[int, str, str]]:
         """Place, field and message of each text that still means no object or several; the nearest names are told."""
-        unresolved = [use for use in self.uses if use.stands and len(self._meant(use)) != 1]
+        unresolved = [use for use in self.uses if use.stands and len(self._find_candidates(use)) != 1]
         nearest_names = _NearestNames(self._names)
         for use in unresolved:
             target = use.field.target
             assert target is not None
-            candidates = self._meant(use) or []
+            candidates = self._find_candidates(use) or []
             if candidates:
                 listed = ", ".join(item.display for item in candidates[:MAX_LISTED])
                 more = " …" if len(candidates) > MAX_LISTED else ""

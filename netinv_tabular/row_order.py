@@ -144,7 +144,7 @@ class _Resolver:
                 container[member] = str(self.result.ids.setdefault(places[0], uuid.uuid4()))
                 self.result.slots.setdefault(places[0], []).append((container, member))
         elif places:
-            self.result.errors.setdefault(self.place, {})[name] = [SEVERAL.format(_listed(places, self.rows))]
+            self.result.errors.setdefault(self.place, {})[name] = [SEVERAL.format(_list_places(places, self.rows))]
         elif isinstance(value, Mapping) and ID not in value:
             attributes = container[member] = dict(value)
             for field in _references(target):
@@ -152,7 +152,7 @@ class _Resolver:
                     self.resolve_member(attributes, field.name, field.target, name, nested=True)
 
 
-def _listed(places: Sequence[int], rows: Sequence[OrderedRow]) -> str:
+def _list_places(places: Sequence[int], rows: Sequence[OrderedRow]) -> str:
     shown = ", ".join(rows[place].name for place in places[:10])
     return shown if len(places) <= 10 else f"{shown} …"
 
@@ -185,12 +185,12 @@ class _NewRows:
             return []
         paths = tuple(sorted(attributes))
         if (target, paths) not in self._places:
-            self._places[target, paths] = self._indexed(target, paths)
+            self._places[target, paths] = self._index(target, paths)
         found = self._places[target, paths].get(tuple(attributes[path] for path in paths), [])
         scope = self._scopes[self._rows[place].endpoint].get(name, ())
         return [other for other in found if not any(self._differ(place, other, name) for name in scope)]
 
-    def _indexed(self, target: Endpoint, paths: tuple[Path, ...]) -> dict[tuple[str, ...], list[int]]:
+    def _index(self, target: Endpoint, paths: tuple[Path, ...]) -> dict[tuple[str, ...], list[int]]:
         places: dict[tuple[str, ...], list[int]] = {}
         for place, values in self._values[target].items():
             if all(path in values for path in paths):
@@ -239,7 +239,7 @@ def _flat(value: Mapping[Any, Any], start: Path = ()) -> Iterator[tuple[Path, st
 def _steps(result: RowOrder, rows: Sequence[OrderedRow]) -> list[list[int]]:
     """The places by level: those of a step refer to rows of earlier ones only. Adds errors of rows in circles."""
     waiting = {place: set(others) for place, others in result.named.items()}
-    referring = _reversed(result.named)
+    referring = _reverse(result.named)
     level = [place for place in range(len(rows)) if place not in waiting]
     steps: list[list[int]] = []
     while level:
@@ -260,7 +260,7 @@ def _steps(result: RowOrder, rows: Sequence[OrderedRow]) -> list[list[int]]:
     return steps
 
 
-def _reversed(named: Mapping[int, Mapping[int, str]]) -> dict[int, list[int]]:
+def _reverse(named: Mapping[int, Mapping[int, str]]) -> dict[int, list[int]]:
     referring: dict[int, list[int]] = {}
     for place, others in named.items():
         for other in others:
@@ -279,7 +279,7 @@ def _reject_circles(result: RowOrder, waiting: Mapping[int, set[int]], rows: Seq
             counts[other] -= 1
             if not counts[other]:
                 ends.append(other)
-    message = CIRCLE.format(_listed(sorted(remaining), rows))
+    message = CIRCLE.format(_list_places(sorted(remaining), rows))
     for place in remaining:
         errors = result.errors.setdefault(place, {})
         errors |= {result.named[place][other]: [message] for other in waiting[place] & remaining}

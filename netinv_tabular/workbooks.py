@@ -61,7 +61,7 @@ def read(content: bytes, *, max_rows: int, max_values: int) -> Table:
 def _check(content: bytes, max_values: int) -> None:
     """Refuses what is no workbook, or one that is hostile, before anything is built in memory."""
     try:
-        with zip_files.opened(content, MAX_PARTS) as archive:
+        with zip_files.open_zip(content, MAX_PARTS) as archive:
             members = archive.infolist()
             size = sum(member.file_size for member in members)
             if size > min(MAX_BYTES, max(MIN_BYTES, MAX_RATIO * len(content))):

@@ -224,24 +224,24 @@ class _DocumentBuilder:
         import yaml
 
         if isinstance(event, yaml.AliasEvent):
-            raise _refused(event, "aliases are not accepted")
+            raise _refusal(event, "aliases are not accepted")
         if isinstance(event, yaml.ScalarEvent):
             self._put(event, _scalar(event))
         elif isinstance(event, yaml.SequenceStartEvent):
-            self._open(event, [])
+            self._open_collection(event, [])
         elif isinstance(event, yaml.MappingStartEvent):
-            self._open(event, {})
+            self._open_collection(event, {})
         elif isinstance(event, yaml.CollectionEndEvent):
             self._open_values.pop()
             self._names.pop()
         elif isinstance(event, yaml.DocumentStartEvent) and self.documents:
-            raise _refused(event, "one document is expected")
+            raise _refusal(event, "one document is expected")
 
-    def _open(self, event: Any, value: Any) -> None:
+    def _open_collection(self, event: Any, value: Any) -> None:
         if event.tag is not None:
-            raise _refused(event, "tags are not accepted")
+            raise _refusal(event, "tags are not accepted")
         if len(self._open_values) >= MAX_LEVELS:
-            raise _refused(event, f"values are nested in more than {MAX_LEVELS} levels")
+            raise _refusal(event, f"values are nested in more than {MAX_LEVELS} levels")
         self._put(event, value)
         self._open_values.append(value)
         self._names.append(None)
@@ -257,7 +257,7 @@ class _DocumentBuilder:
         elif self._names[-1] is None:
             name = event.value if isinstance(event, yaml.ScalarEvent) else None
             if name is None or name in self._open_values[-1]:
-                raise _refused(event, "a name is text" if name is None else f"the name {name[:100]!r} is there twice")
+                raise _refusal(event, "a name is text" if name is None else f"the name {name[:100]!r} is there twice")
             self._names[-1] = name
         else:
             self._open_values[-1][self._names[-1]] = value
@@ -268,7 +268,7 @@ def _scalar(event: Any) -> Any:
     """The value of a scalar. An integer of more than 64 bits becomes a float, as in JSON."""
     text = event.value
     if event.tag not in (None, "!", _TEXT_TAG):
-        raise _refused(event, "tags are not accepted")
+        raise _refusal(event, "tags are not accepted")
     if event.tag is not None or not event.implicit[0]:
         return text
     if text in _CONSTANTS:
@@ -280,5 +280,5 @@ def _scalar(event: Any) -> Any:
     return text if number_or_text in (math.inf, -math.inf) else number_or_text
 
 
-def _refused(event: Any, reason: str) -> BadRequest:
+def _refusal(event: Any, reason: str) -> BadRequest:
     return BadRequest(f"YAML parse error - line {event.start_mark.line + 1}: {reason}")

@@ -47,7 +47,7 @@ class Documented:
         title = f"{method} {template} {status}, version {version},"
         answers = self.document(version)["paths"].get(template, {}).get(method.lower(), {}).get("responses", {})
         assert status in answers or status[0] != "2", f"{title} is not described, but {sorted(answers)}"
-        answer = self._resolved(version, answers.get(status, answers.get("default")))
+        answer = self._resolve(version, answers.get(status, answers.get("default")))
         if answer is not None and response.content_type != versions.HTML:
             query = parse_qs(parts.query)
             is_page = query.keys().isdisjoint(formats_of_packages(self._registry))
@@ -117,16 +117,16 @@ class Documented:
         patterns: dict[str, re.Pattern[str]] = self._cache.get_or_make(("paths", version), make)
         return patterns
 
-    def _resolved(self, version: str, answer: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _resolve(self, version: str, answer: dict[str, Any] | None) -> dict[str, Any] | None:
         name = str((answer or {}).get("$ref", "")).rpartition("/")[2]
         return self.document(version)["components"]["responses"][name] if name else answer
 
     def _validator(self, version: str, text: bytes, closed: bool, whole: bool) -> jsonschema_rs.Validator:
-        make = functools.partial(self._compiled, version, text, closed, whole)
+        make = functools.partial(self._compile, version, text, closed, whole)
         validator: jsonschema_rs.Validator = self._cache.get_or_make((version, text, closed, whole), make)
         return validator
 
-    def _compiled(self, version: str, text: bytes, closed: bool, whole: bool) -> jsonschema_rs.Validator:
+    def _compile(self, version: str, text: bytes, closed: bool, whole: bool) -> jsonschema_rs.Validator:
         """The validator of a schema, given as JSON: operations whose answers are alike share it."""
         schema, names = orjson.loads(text), dict[str, Schema]()
         _collect(self.document(version)["components"]["schemas"], schema, names)

@@ -64,7 +64,7 @@ class Samples:
         }
         for pair in pairs:
             if any(field.name in pair for field in filled):
-                target = self._named(endpoint, pair[0])
+                target = self._named_resource(endpoint, pair[0])
                 item = self.make(target) if _is_unique(endpoint, pair) else self.shared(target, endpoint)
                 members |= dict(zip(pair, (target.label, item["id"]), strict=True))
         return {**members, **overrides}
@@ -72,7 +72,7 @@ class Samples:
     def _example(self, endpoint: Endpoint) -> dict[str, Any]:
         return {**endpoint.resource.example, **self._examples.get(endpoint.label, {})}
 
-    def _named(self, endpoint: Endpoint, name: str) -> Endpoint:
+    def _named_resource(self, endpoint: Endpoint, name: str) -> Endpoint:
         """A resource whose objects a pair of type and id may name: the example's, or any."""
         if (label := self._example(endpoint).get(name)) is not None:
             return self.registry[label]
@@ -157,7 +157,7 @@ class Samples:
             return self._reference(endpoint, field, another=another)
         if getattr(field, "node", None) is None:
             raise NoSample(f"{endpoint.label}.{field.name} needs an example")
-        return self._parsed(endpoint, field, self.unique.number(), another=another)
+        return self._parse_sample(endpoint, field, self.unique.number(), another=another)
 
     def _reference(self, endpoint: Endpoint, field: fields.Reference | fields.ToMany, *, another: bool) -> Any:
         target = field.target
@@ -186,7 +186,7 @@ class Samples:
             self._statuses[key] = self._post(target, **self.allowing(target, owner))
         return self._statuses[key]
 
-    def _parsed(self, endpoint: Endpoint, field: Any, number: int, *, another: bool) -> Any:
+    def _parse_sample(self, endpoint: Endpoint, field: Any, number: int, *, another: bool) -> Any:
         for candidate in _candidates(field, number, self.unique, another=another):
             if accepts(endpoint, field, candidate):
                 return candidate

@@ -30,15 +30,15 @@ class FollowedValues:
         for change in changes:
             done.setdefault(change.endpoint.label, []).append((change.before, change.after))
             undone.setdefault(change.endpoint.label, []).append((change.after, change.before))
-        self._after = _followed(((change, change.after) for change in changes), done)
-        self._before = _followed(((change, change.before) for change in changes), undone)
-        self._now = _followed(((change, current.get(_identity(change))) for change in changes), undone)
+        self._after = _read_followed(((change, change.after) for change in changes), done)
+        self._before = _read_followed(((change, change.before) for change in changes), undone)
+        self._now = _read_followed(((change, current.get(_identity(change))) for change in changes), undone)
 
     def after(self, change: NetChange) -> Mapping[str, Any]:
         """The values that the changes left, by name of the field."""
         return self._after.get(_identity(change), {})
 
-    def remaining(self, change: NetChange) -> Mapping[str, tuple[Any, Any]]:
+    def remaining_values(self, change: NetChange) -> Mapping[str, tuple[Any, Any]]:
         """The values before the changes, and those that the undo of what is shown leads to, by name of the field."""
         before, now = self._before.get(_identity(change), {}), self._now.get(_identity(change), {})
         return {name: (value, now[name]) for name, value in before.items() if name in now}
@@ -48,7 +48,7 @@ def _identity(change: NetChange) -> tuple[str, uuid.UUID]:
     return change.endpoint.label, change.key
 
 
-def _followed(representations: Iterable[tuple[NetChange, Any]], changes: Pairs) -> Values:
+def _read_followed(representations: Iterable[tuple[NetChange, Any]], changes: Pairs) -> Values:
     """Returns the values of fields that are read on request only, which show other objects, after the changes."""
     groups: dict[Endpoint, dict[uuid.UUID, Any]] = {}
     for change, representation in representations:

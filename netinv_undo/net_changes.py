@@ -123,7 +123,7 @@ def load(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: bool) -> list[
         rows = list(uow.execute(ordered).all())
         if len(rows) > MAX_CHANGES:
             raise Conflict(TOO_MANY)
-    changes = _combined(uow.registry, rows)
+    changes = _combine(uow.registry, rows)
     if not whole_request:
         changes = _with_what_went_along(uow.registry, changes, root) if root.action == DELETE else changes
     if not all(getattr(record, "permitted", True) for change in changes for record in change.records):
@@ -131,7 +131,7 @@ def load(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: bool) -> list[
     return changes
 
 
-def _combined(registry: Registry, rows: Sequence[Any]) -> list[NetChange]:
+def _combine(registry: Registry, rows: Sequence[Any]) -> list[NetChange]:
     """Combines the records of each object; one that was created and deleted is left out.
 
     :raises Conflict: for an object whose package is not installed

@@ -175,7 +175,7 @@ class _Examination:
         values: dict[str, Any] = {}
         not_restored: dict[str, str] = {}
         before, now = members(endpoint, change.before), members(endpoint, current)
-        followed = self._followed.remaining(change)
+        followed = self._followed.remaining_values(change)
         names = change.changed_names()
         writable = self._writable(endpoint, names)
         for name in writable:

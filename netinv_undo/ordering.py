@@ -25,7 +25,9 @@ def made_after(changes: Sequence[NetChange], deletions: Sequence[NetChange]) -> 
     return [change for change in changes if first is not None and moment(change.records[0]) > first]
 
 
-def divided(updates: Sequence[NetChange], deletions: Sequence[NetChange]) -> tuple[list[NetChange], list[NetChange]]:
+def divide_updates(
+    updates: Sequence[NetChange], deletions: Sequence[NetChange]
+) -> tuple[list[NetChange], list[NetChange]]:
     """The updates to undo before the deleted objects are created again, and those to undo afterwards.
 
     The first ones are those that were made after the last deletion: they may have given room that is needed again.
@@ -49,7 +51,7 @@ def moment(record: Any) -> tuple[Any, int]:
     return record.time, record.position
 
 
-def held(created: Sequence[NetChange], updates: Iterable[NetChange]) -> set[Identity]:
+def held_objects(created: Sequence[NetChange], updates: Iterable[NetChange]) -> set[Identity]:
     """The created objects that cannot be deleted before these updates are undone: an updated object refers to
     them, or another one that is held does.
 
@@ -59,14 +61,14 @@ def held(created: Sequence[NetChange], updates: Iterable[NetChange]) -> set[Iden
     found: set[Identity] = set()
     waiting = list(updates)
     while waiting:
-        targets = {target for change in waiting for target in _holding(change.endpoint, change.after or {})}
+        targets = {target for change in waiting for target in _holding_targets(change.endpoint, change.after or {})}
         new = (targets & by_identity.keys()) - found
         found |= new
         waiting = [by_identity[identity] for identity in new]
     return found
 
 
-def _holding(endpoint: Endpoint, representation: Any) -> Iterable[Identity]:
+def _holding_targets(endpoint: Endpoint, representation: Any) -> Iterable[Identity]:
     """The targets of an object's references that forbid their deletion, or would delete the object with them."""
     for link in links_of(endpoint, representation):
         field = endpoint.writable.get(link.name)

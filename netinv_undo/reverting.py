@@ -23,7 +23,7 @@ from netinv_core.sql.plans import plan_of
 from netinv_core.write.delete import children_first, delete
 from netinv_undo.net_changes import NetChange, identity_of, load
 from netinv_undo.obstacles import Restoration, by_endpoint, examine
-from netinv_undo.ordering import divided, held, made_after
+from netinv_undo.ordering import divide_updates, held_objects, made_after
 from netinv_undo.recreation import Recreation, restore_memberships
 from netinv_undo.refusals import RevertRefused, refusal_of
 from netinv_undo.updates import Updates
@@ -117,12 +117,12 @@ class _Undo:
         self._done = 0
         self._created = self._with_action(CREATE)
         is_current = not self._created and not self._with_action(DELETE)
-        self._updates = Updates(uow, restorations, self._advanced, is_current=is_current)
+        self._updates = Updates(uow, restorations, self._report_progress, is_current=is_current)
 
     def _with_action(self, action: str) -> list[NetChange]:
         return [change for change in self._restoration_of if change.action == action]
 
-    def _advanced(self, count: int) -> None:
+    def _report_progress(self, count: int) -> None:
         self._done += count
         if count:
             self._tell()
@@ -135,12 +135,12 @@ class _Undo:
         """Writes everything."""
         deleted = self._with_action(DELETE)
         restorations = [self._restoration_of[change] for change in deleted]
-        early, late = divided(self._with_action(UPDATE), deleted)
+        early, late = divide_updates(self._with_action(UPDATE), deleted)
         first = made_after(self._created, deleted)
         self._delete(first, [*early, *late])
         self._updates.write(early)
         self._delete(first, late)
-        Recreation(self._uow, restorations, self._most, self._advanced).run()
+        Recreation(self._uow, restorations, self._most, self._report_progress).run()
         self._update_late(late)
         self._updates.settle()
         restore_memberships(self._uow, restorations)
@@ -164,11 +164,11 @@ class _Undo:
 
     def _delete(self, changes: Sequence[NetChange], updates: Sequence[NetChange]) -> None:
         """Deletes those created objects that are not held by updates that are still to be undone."""
-        kept, there = held(self._created, updates), set(self._created)
+        kept, there = held_objects(self._created, updates), set(self._created)
         chosen = [change for change in changes if change in there and change.identity not in kept]
         changed = set(chosen)
         self._created = [change for change in self._created if change not in changed]
-        self._advanced(len(chosen) - _delete(self._uow, chosen, self._most, self._advanced))
+        self._report_progress(len(chosen) - _delete(self._uow, chosen, self._most, self._report_progress))
 
 
 def _delete(uow: UnitOfWork, changes: Sequence[NetChange], most: int, advanced: Callable[[int], None]) -> int:

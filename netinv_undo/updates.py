@@ -54,7 +54,7 @@ class Updates:
             for group in waiting:
                 try:
                     with self._uow.savepoint() if len(waiting) > 1 else contextlib.nullcontext():
-                        self._write(group, self._remaining(group))
+                        self._write(group, self._read_remaining(group))
                 except (Denied, RevertRefused) as error:
                     refused.append((group, error))
                 else:
@@ -70,7 +70,7 @@ class Updates:
             update(self._uow, changes[0].endpoint, {change.key: values[change.key] for change in changes}, changes)
             self._is_current = False
 
-    def _remaining(self, group: Sequence[NetChange]) -> Values:
+    def _read_remaining(self, group: Sequence[NetChange]) -> Values:
         """The values of objects of one model that they do not have yet."""
         values: Values = {change.key: dict(self._restoration_of[change].values) for change in group}
         if self._is_current:
@@ -95,7 +95,7 @@ class Updates:
         """
         refusals = Refusals()
         for group in by_endpoint(self._restoration_of).values():
-            remaining = self._remaining(group)
+            remaining = self._read_remaining(group)
             self._write([change for change in group if not self._restoration_of[change].is_led], remaining)
             for change in group:
                 item = self._restoration_of[change]

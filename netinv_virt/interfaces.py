@@ -35,7 +35,7 @@ from netinv_dcim.choices import INTERFACE_MODES
 from netinv_dcim.components import vlans
 from netinv_dcim.components.vlans import mac_address, mac_address_parts, status_since_1_4
 from netinv_extras.statuses import status
-from netinv_ipam.addresses import addressed
+from netinv_ipam.addresses import address_filter
 from netinv_ipam.vlans import VLAN
 from netinv_virt.clusters import Cluster
 from netinv_virt.virtual_machines import VirtualMachine
@@ -98,7 +98,7 @@ interfaces = Resource(
         value("mac_address"),
         related("cluster_id", "virtual_machine.cluster", by=()),
         related("cluster", "virtual_machine.cluster"),
-        addressed("ip_addresses"),
+        address_filter("ip_addresses"),
         has("has_ip_addresses", "ip_addresses"),
     ],
     versions=[status_since_1_4],

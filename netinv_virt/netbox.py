@@ -6,7 +6,7 @@ from typing import Any
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Source
 from netinv_dcim.netbox_folds import whole
-from netinv_dcim.netbox_scopes import scoped
+from netinv_dcim.netbox_scopes import convert_scope
 
 MACHINE, CLUSTER, TYPE = "virtualization.virtualmachine", "virtualization.cluster", "virtualization.clustertype"
 NO_CLUSTER = "no-cluster"
@@ -43,7 +43,7 @@ def clusters(dump: Dump) -> dict[str, dict[Any, Fields]]:
 models: dict[str, Declaration] = {
     TYPE: Source(TYPE),
     "virtualization.clustergroup": Source("virtualization.clustergroup"),
-    CLUSTER: Source(CLUSTER, adapt=scoped, by=("name",), usual={"status": "active"}),
+    CLUSTER: Source(CLUSTER, adapt=convert_scope, by=("name",), usual={"status": "active"}),
     MACHINE: Source(
         MACHINE,
         adapt=machine,

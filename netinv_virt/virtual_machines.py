@@ -32,7 +32,7 @@ from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
 from netinv_extras.config_contexts.schemas import ConfigContextSchema, data_fits_its_schema
 from netinv_extras.statuses import status
-from netinv_ipam.addresses import addressed
+from netinv_ipam.addresses import address_filter
 from netinv_tenancy.tenants import Tenant, tenant_filters
 from netinv_virt.clusters import Cluster
 
@@ -108,8 +108,8 @@ virtual_machines = Resource(
         related("cluster_type_id", "cluster.type", by=()),
         related("cluster_type", "cluster.type"),
         value("mac_address", "interfaces.mac_address"),
-        addressed("primary_ip4"),
-        addressed("primary_ip6"),
+        address_filter("primary_ip4"),
+        address_filter("primary_ip6"),
     ],
     record_constants={"local_context_data_owner_content_type": None, "local_context_data_owner_object_id": None},
     presentation=Presentation(

@@ -57,10 +57,12 @@ def form_for(
 
 def _empty(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> Form:
     fields = [field for name, field in endpoint.writable.items() if name in names]
-    return Form([("Fields", [_named(control) for field in fields for control in controls_of(uow, endpoint, field)])])
+    return Form(
+        [("Fields", [_api_control(control) for field in fields for control in controls_of(uow, endpoint, field)])]
+    )
 
 
-def _named(control: Control) -> Control:
+def _api_control(control: Control) -> Control:
     """The control as the API names and takes its value: in JSON, without files."""
     if control.kind == "conditions":
         control = Control(control.name, "", "json", help=control.help, required=control.required, field=control.field)
@@ -121,7 +123,7 @@ class Composition:
         forms.complete(request.uow, empty)
         self.form = ApiForm(empty, ["POST"] if key is None else ["PUT", "PATCH"])
 
-    def refused(self, body: Any) -> None:
+    def show_errors(self, body: Any) -> None:
         """Puts the errors of the API's answer to the inputs."""
         if self.form is not None:
             forms.add_errors(self.form.form, body)

@@ -80,7 +80,7 @@ def render_answer(request: Request, body: Any, status: int) -> tuple[bytes, Mapp
         "method": request.method,
         "path": request.path_qs,
         "answer": answer,
-        **_writing(request, data, status),
+        **_editors(request, data, status),
         "milliseconds": _milliseconds(),
     }
     return render(TEMPLATE, values, request).encode(), HEADERS
@@ -118,7 +118,7 @@ def _page_of(request: Request, context: Any) -> str:
     return ""
 
 
-def _writing(request: Request, data: Any, status: int) -> dict[str, Any]:
+def _editors(request: Request, data: Any, status: int) -> dict[str, Any]:
     """An editor for each unsafe method of the path that the user may use, and the form of a list or an object."""
     context = getattr(request, "context", None)
     methods = [name for name in negotiation_of(request).allow.split(", ") if name in UNSAFE_METHODS]
@@ -141,7 +141,7 @@ def _first_body(method: str, context: Any, fields: Mapping[str, Any], data: Any)
     if method == "POST":
         body = {name: _first_value(entry) for name, entry in fields.items() if entry["required"]}
     elif method == "PUT" and isinstance(context, Item) and isinstance(data, dict):
-        body = {name: _written(data[name]) for name in fields if name in data}
+        body = {name: _body_value(data[name]) for name in fields if name in data}
     elif isinstance(context, Collection):
         body = [{"id": ""}]
     is_empty = method == "DELETE" and isinstance(context, Item)
@@ -153,10 +153,10 @@ def _first_value(entry: Mapping[str, Any]) -> Any:
     return choices[0]["value"] if choices else EMPTY_VALUES.get(entry["type"], "")
 
 
-def _written(value: Any) -> Any:
+def _body_value(value: Any) -> Any:
     """A value of a representation as a body has it: references by id, choices by value."""
     if isinstance(value, list):
-        return [_written(item) for item in value]
+        return [_body_value(item) for item in value]
     if isinstance(value, dict):
         return (
             value["id"]
@@ -186,19 +186,19 @@ def send(request: Request) -> Response:
         body = composition.body
         if composition.failed:
             return page(request, SENT, {**values, "body": "", "api_form": composition.form}, status=422)
-    answer = _sent(request, path, method, body)
+    answer = _send_request(request, path, method, body)
     headers = [(name, answer.headers[name]) for name in SHOWN_HEADERS if name in answer.headers]
     is_json = answer.content_type == versions.JSON and answer.body
     failed = answer.status_int >= BAD_REQUEST
     if composition is not None and failed and is_json:
-        composition.refused(answer.json)
+        composition.show_errors(answer.json)
         values["api_form"] = composition.form
     shown = markup_of(answer.json, request.uow.base) if is_json else answer.text if answer.body else ""
     values |= {"body": body, "answer": ShownAnswer(answer.status_int, headers, shown)}
     return page(request, SENT, values, status=answer.status_int if failed else 200)
 
 
-def _sent(request: Request, path: str, method: str, body: str) -> Response:
+def _send_request(request: Request, path: str, method: str, body: str) -> Response:
     """The answer of the API to a request with the cookies and the origin of the browser's request."""
     if form_of(request).get("_dry_run"):
         path += ("&" if "?" in path else "?") + "dry_run=true"

@@ -67,7 +67,7 @@ def _value_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     if field.name.endswith("_id") and type_name in place.endpoint.fields and type_name in place.table.c:
         return _named_cell(plan, place, type_name, field.attribute)
     if labels := labels_of(field):
-        return lambda row, page: _labelled(read(row, page), labels)
+        return lambda row, page: _label_choices(read(row, page), labels)
     return _through(read, _value_markup(field))
 
 
@@ -78,7 +78,7 @@ def labels_of(field: Field) -> Mapping[Any, str]:
     return {entry["value"]: str(entry["display"]) for entry in field.options().get("choices", ())}
 
 
-def _labelled(value: Any, labels: Mapping[Any, str]) -> Markup:
+def _label_choices(value: Any, labels: Mapping[Any, str]) -> Markup:
     """The label of a choice, or of each of a list."""
     return text_markup(
         [labels.get(item, item) for item in value] if isinstance(value, list) else labels.get(value, value)
@@ -200,13 +200,13 @@ def _nested_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader
     def markup(row: Row, page: RowSet) -> Markup:
         value = read(row, page)
         if isinstance(value, list):
-            return items_markup([_nested(item, page) for item in value[:MAX_ITEMS]], len(value))
-        return _nested(value, page)
+            return items_markup([_nested_markup(item, page) for item in value[:MAX_ITEMS]], len(value))
+        return _nested_markup(value, page)
 
     return markup
 
 
-def _nested(value: Any, page: RowSet) -> Markup:
+def _nested_markup(value: Any, page: RowSet) -> Markup:
     return nested_link(page.uow, value) if isinstance(value, dict) and "url" in value else text_markup(value)
 
 
@@ -263,7 +263,7 @@ def _named_cell(plan: ReadPlan, place: JoinedTable, type_attribute: str, id_attr
     """A link to the object that a content type and an id name, by its name in context."""
     label, key = plan.column(place, type_attribute), plan.column(place, id_attribute)
     batch = plan.load_generic("nested", label, key, linked_objects)
-    return lambda row, page: _nested(page.batches[batch].get((row[label], row[key])), page)
+    return lambda row, page: _nested_markup(page.batches[batch].get((row[label], row[key])), page)
 
 
 def _types_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
@@ -294,11 +294,11 @@ def factories_of(registry: Registry) -> Mapping[CellKey, CellFactory]:
     factories: dict[CellKey, CellFactory] = dict(FACTORIES.items())
     for package, more in registry.call_each("netinv_web_cells", registry=registry):
         with errors_of(package):
-            factories |= {kind: _guarded(factory) for kind, factory in more.items()}
+            factories |= {kind: _guard_factory(factory) for kind, factory in more.items()}
     return factories
 
 
-def _guarded(factory: CellFactory) -> CellFactory:
+def _guard_factory(factory: CellFactory) -> CellFactory:
     """A factory of a package whose failures are shown in the cells."""
     return lambda plan, place, field: guarded(plan.registry, field.name, lambda: factory(plan, place, field))
 

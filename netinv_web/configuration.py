@@ -91,7 +91,7 @@ def _templates(config: Any) -> None:
 NUMBER = "{:,}".format  # filter ``number``: a number in groups of thousands
 
 
-def _shown(value: Any) -> str:
+def _shown_text(value: Any) -> str:
     """Filter ``shown``: a stored text without characters that HTML does not allow, or that change its direction."""
     return markup.without_controls(value if isinstance(value, str) else str(value))
 
@@ -100,9 +100,9 @@ def _complete_environment(config: Any) -> None:
     """Adds filters and functions to the environment of the templates, which the renderer's actions have made."""
     environment = config.get_jinja2_environment()
     environment.undefined = StrictUndefined
-    page_size.bound(environment, config.registry.netinv)
+    page_size.bound_templates(environment, config.registry.netinv)
     environment.trim_blocks = environment.lstrip_blocks = True
-    environment.filters |= {"label": label_of_name, "url": _url_of, "shown": _shown, "number": NUMBER}
+    environment.filters |= {"label": label_of_name, "url": _url_of, "shown": _shown_text, "number": NUMBER}
     environment.globals |= {
         "icon": config.registry.netinv_icons.icon,
         "label_of": label_of,

@@ -85,14 +85,14 @@ def sign_in_path(request: Request) -> str:
     return f"{SIGN_IN}?{urlencode({'next': path})}"
 
 
-def refused(error: RequestError, request: Request) -> Response:
+def request_error_page(error: RequestError, request: Request) -> Response:
     """A request error as a page. Without a session, a refusal leads to the sign-in."""
     if isinstance(error, Denied) and request.uow.identity.anonymous and not isinstance(error, CrossSiteRequest):
         form = replay.kept_form(request)
         if form is not None:
             return sign_in.keep_form(request, form)
         return see_other(sign_in_path(request))
-    response = errors.refused(error, request)
+    response = errors.request_error_response(error, request)
     if not accepts_html(request):
         return response
     explanation = _explanation(request, error)
@@ -110,7 +110,7 @@ def _explanation(request: Request, error: RequestError) -> Explanation | None:
 
 def forbidden(error: HTTPForbidden, request: Request) -> Response:
     """A permission that the security policy denied."""
-    return refused(getattr(error.result, "error", None) or Denied(), request)
+    return request_error_page(getattr(error.result, "error", None) or Denied(), request)
 
 
 def not_found(error: Exception, request: Request) -> Response:
@@ -123,12 +123,14 @@ def not_found(error: Exception, request: Request) -> Response:
     return _page(request, 404, "The address is wrong, or what it named was deleted.")
 
 
-def broken(error: Exception, request: Request) -> Response:
+def unexpected_error_page(error: Exception, request: Request) -> Response:
     """500, or 503 where a plugin failed, with an id that is in the log; other answers as in the API
     (:mod:`netinv_core.http.errors`).
     """
     of_database = isinstance(error, sa.exc.SQLAlchemyError)
-    handler: Callable[[Any, Request], Response] = errors.unavailable if of_database else errors.broken
+    handler: Callable[[Any, Request], Response] = (
+        errors.unavailable if of_database else errors.unexpected_error_response
+    )
     response = handler(error, request)
     if not accepts_html(request):
         return response
@@ -177,7 +179,7 @@ def denied_in_api(error: Denied, request: Request) -> Response:
 
 def refused_in_api(error: RequestError, request: Request) -> Response:
     """A request error in the API: a signed-in browser gets the page that shows answers, other clients JSON."""
-    response = errors.refused(error, request)
+    response = errors.request_error_response(error, request)
     if negotiation_of(request).media_type == versions.HTML and current(request) is not None:
         response.body, headers = browsable.render_answer(request, response.json, response.status_int)
         response.headers.update(headers)
@@ -192,9 +194,9 @@ def forbidden_in_api(error: HTTPForbidden, request: Request) -> Response:
 def includeme(config: Any) -> None:
     """Adds the exception views of pages; those of the API stay."""
     config.add_view_predicate("for_browser", BrowserPredicate)
-    config.add_exception_view(refused, context=RequestError, for_browser=True)
-    config.add_exception_view(broken, context=Exception, for_browser=True)
-    config.add_exception_view(broken, context=sa.exc.SQLAlchemyError, for_browser=True)
+    config.add_exception_view(request_error_page, context=RequestError, for_browser=True)
+    config.add_exception_view(unexpected_error_page, context=Exception, for_browser=True)
+    config.add_exception_view(unexpected_error_page, context=sa.exc.SQLAlchemyError, for_browser=True)
     config.add_forbidden_view(forbidden, for_browser=True)
     config.add_notfound_view(not_found, for_browser=True)
     config.add_exception_view(refused_in_api, context=RequestError, for_browser=False)

@@ -319,11 +319,11 @@ def extensions_of(hook: Any, endpoint: Endpoint | None = None, *, registry: Regi
 
     :raises PackageError: when a package fails, or returns anything else
     """
-    return list(_collected(registry, hook.name, endpoint))
+    return list(_collect(registry, hook.name, endpoint))
 
 
 @cached_in_registry
-def _collected(registry: Registry, hook: str, endpoint: Endpoint | None) -> tuple[Any, ...]:
+def _collect(registry: Registry, hook: str, endpoint: Endpoint | None) -> tuple[Any, ...]:
     arguments = {"registry": registry} if endpoint is None else {"registry": registry, "endpoint": endpoint}
     item_types = RESOURCE_HOOKS.get(hook) or SERVICE_HOOKS[hook]
     items: list[Any] = []
@@ -340,7 +340,7 @@ def _givers(registry: Registry) -> dict[Any, str]:
     return {}
 
 
-def _checked(hook: str, item: Any, *item_types: type) -> Any:
+def _check_item(hook: str, item: Any, *item_types: type) -> Any:
     if not isinstance(item, item_types):
         names = " or ".join(item_type.__name__ for item_type in item_types)
         raise TypeError(f"{hook} returns {type(item).__name__} instead of {names}")
@@ -360,7 +360,7 @@ PART, TAB = "panel_timeout", "tab_timeout"
 
 def _of_start(hook: str, item: Any, *item_types: type) -> Any:
     """An item that is asked for once, whose functions are checked, too."""
-    check_functions(_checked(hook, item, *item_types))
+    check_functions(_check_item(hook, item, *item_types))
     return item
 
 
@@ -370,10 +370,10 @@ def check_hooks(registry: Registry) -> None:
     :raises PackageError: when a package fails, or returns anything else than extensions
     """
     for hook in SERVICE_HOOKS:
-        _collected(registry, hook, None)
+        _collect(registry, hook, None)
     for endpoint in registry.endpoints.values():
         for hook in RESOURCE_HOOKS:
-            _collected(registry, hook, endpoint)
+            _collect(registry, hook, endpoint)
 
 
 def items_for(
@@ -393,7 +393,7 @@ def owned_items_for(
     for package, caller in request.registry.netinv.callers(hook):
         try:
             results = _answers_of(request, package, caller, arguments, flat=True)
-            items += [(package, _checked(hook, item, item_type)) for item in results]
+            items += [(package, _check_item(hook, item, item_type)) for item in results]
         except Exception as error:
             failure = log_failure(request.registry.netinv, "%s failed on %s", hook, request.path, package=package)
             items.append((package, failed(_left_out(f"A part of the package {package}", error, failure))))

@@ -42,11 +42,11 @@ def unlinked(request: Request, html: str) -> str:
     keys = {path: key for path, key, _ in pattern.findall(html)}
     if not keys or request.uow.identity.superuser:
         return html
-    hidden = _hidden(request.uow, keys)
+    hidden = _hidden_paths(request.uow, keys)
     return pattern.sub(lambda link: link[3] if link[1] in hidden else link[0], html) if hidden else html
 
 
-def _hidden(uow: UnitOfWork, keys: dict[str, str]) -> set[str]:
+def _hidden_paths(uow: UnitOfWork, keys: dict[str, str]) -> set[str]:
     """The paths, of those given with their ids, that lead to objects outside of the constraints of the user."""
     paths: dict[Endpoint, dict[Any, str]] = {}
     for path, text in keys.items():

@@ -66,7 +66,9 @@ def show(request: Request) -> Any:
     uow, widgets = request.uow, _widgets(request)
     if (names := uow.query.get("_widget")) is not None:
         wanted = names[-1].split(",")
-        return fragment(request, WIDGETS, {"widgets": _rendered(request, [w for w in widgets if w.name in wanted])})
+        return fragment(
+            request, WIDGETS, {"widgets": _render_widgets(request, [w for w in widgets if w.name in wanted])}
+        )
     lazy = [] if "_show" in uow.query else [widget for widget in widgets if widget.lazy]
     counts = counts_of(uow)
     total = sum(item.count for item in counts)
@@ -78,7 +80,7 @@ def show(request: Request) -> Any:
         "begins": begins,
         "first_steps": first_steps(request, counts) if begins else [],
         "empty": total == 0,
-        "widgets": _rendered(request, widgets, lazy),
+        "widgets": _render_widgets(request, widgets, lazy),
         "lazy_widgets": lazy,
     }
 
@@ -96,7 +98,7 @@ def _widgets(request: Request) -> list[Widget]:
     return found
 
 
-def _rendered(
+def _render_widgets(
     request: Request, widgets: Sequence[Widget], lazy: Sequence[Widget] = ()
 ) -> list[tuple[Widget, Rendered | None]]:
     """Widgets as they are shown, without those that have nothing to show; of those that are loaded later, the place."""
@@ -150,7 +152,9 @@ def first_steps(request: Request, counts: list[ResourceCount]) -> list[FirstStep
 def attention(request: Request) -> list[Attention]:
     """The entries of all packages; those that count objects take one statement together."""
     items = owned_items_for(request, "netinv_web_attention", Attention, Attention)
-    counts = _counted(request.uow, [(package, item) for package, item in items if isinstance(item, CountedAttention)])
+    counts = _count_attention(
+        request.uow, [(package, item) for package, item in items if isinstance(item, CountedAttention)]
+    )
     shown = []
     for _, item in items:
         if not isinstance(item, CountedAttention):
@@ -161,7 +165,7 @@ def attention(request: Request) -> list[Attention]:
     return shown
 
 
-def _counted(uow: UnitOfWork, items: Sequence[tuple[str, CountedAttention]]) -> dict[int, int]:
+def _count_attention(uow: UnitOfWork, items: Sequence[tuple[str, CountedAttention]]) -> dict[int, int]:
     """The numbers of objects that the user may view, by ``id(entry)``, of entries with their packages; one statement,
     none without entries. The entry of a plugin whose condition fails is left out.
     """
@@ -221,7 +225,7 @@ def pending_migrations(registry: Registry, engine: sa.Engine) -> list[str]:
     """The migrations that the database lacks. They are not looked for again once there are none."""
     if registry in _migrated:
         return []
-    missing = revisions.pending(engine, registry)
+    missing = revisions.pending_heads(engine, registry)
     if not missing:
         _migrated.add(registry)
     return missing

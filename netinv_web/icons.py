@@ -60,7 +60,7 @@ def _drawings(names: Iterable[str]) -> dict[str, Markup]:
 
 
 @lru_cache("constants", 1000)
-def _drawing(name: str) -> Markup:
+def _read_drawing(name: str) -> Markup:
     """The contents of the drawing of one icon."""
     return _drawings([name])[name]
 
@@ -80,7 +80,7 @@ class Sprite:
         """Template function: an icon. It is decoration: text beside it, or a title, says what it means."""
         if name in self._names:
             return _REFERENCE.format(url_of(self.path), name)
-        return _DRAWN.format(_drawing(name))
+        return _DRAWN.format(_read_drawing(name))
 
 
 def names_of(registry: Registry) -> set[str]:

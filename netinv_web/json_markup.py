@@ -29,7 +29,7 @@ def markup_of(value: Any, base: str) -> Markup:
 def _pieces(value: Any, base: str, line: str, marked: Iterator[int]) -> Iterator[Markup]:
     """Yields the pieces of a value; ``line`` is a line break with the indentation of the value, ``marked`` counts."""
     if isinstance(value, dict | list) and value:
-        yield from _nested(value, base, line, marked)
+        yield from _nested_markup(value, base, line, marked)
     elif isinstance(value, str):
         yield _SPAN.format("json-string", _string(value, base))
     elif isinstance(value, bool) or value is None:
@@ -42,7 +42,7 @@ def _pieces(value: Any, base: str, line: str, marked: Iterator[int]) -> Iterator
         )
 
 
-def _nested(value: Any, base: str, line: str, marked: Iterator[int]) -> Iterator[Markup]:
+def _nested_markup(value: Any, base: str, line: str, marked: Iterator[int]) -> Iterator[Markup]:
     inner, is_object = line + _STEP, isinstance(value, dict)
     separator = "{" if is_object else "["
     for place, item in enumerate(value):

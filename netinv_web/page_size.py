@@ -17,12 +17,12 @@ PIECES = 512  # of a template's output, that are counted together
 LEAST = 2**18
 
 
-def bound(environment: Any, registry: Registry) -> None:
+def bound_templates(environment: Any, registry: Registry) -> None:
     """Makes the templates of an environment stop beyond the limit."""
-    environment.concat = functools.partial(_joined, registry)
+    environment.concat = functools.partial(_join_output, registry)
 
 
-def _joined(registry: Registry, pieces: Iterable[str]) -> str:
+def _join_output(registry: Registry, pieces: Iterable[str]) -> str:
     """Joins the output of a template; that of a macro is part of it, and comes as a list.
 
     :raises AnswerTooLarge: for more characters than ``netinv.max_answer_size``

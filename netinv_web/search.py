@@ -48,23 +48,23 @@ def show(request: Request) -> Any:
         answer = searching.run(request, text, limit, other_fields=not is_palette)
     except Invalid as error:
         return page(request, template, {**values, "error": error_text(error.body)}, status=422)
-    found = _found(request.uow, answer["groups"])
+    found = _read_names(request.uow, answer["groups"])
     groups = [_group(group, found, request.uow.base) for group in answer["groups"]]
     _tell_apart(request.uow, groups)
     single = _single_path(text, groups)
     if single and query_text(request, "_jump") == "1":
         return see_other(single)
-    searched = [] if groups or is_palette else _searched(request.uow)
+    searched = [] if groups or is_palette else _searched_sections(request.uow)
     return fragment(request, template, {**values, "groups": groups, "searched": searched})
 
 
-def _searched(uow: UnitOfWork) -> list[str]:
+def _searched_sections(uow: UnitOfWork) -> list[str]:
     """The titles of the sections of the navigation with models that the user may view, all of which are searched."""
     paths = {page_path(endpoint) for endpoint in uow.registry.endpoints.values()}
     return [section.title for section in menu_of(uow) if any(entry.path in paths for entry in section.entries)]
 
 
-def _found(uow: UnitOfWork, groups: list[dict[str, Any]]) -> Mapping[Pair, tuple[str, str]]:
+def _read_names(uow: UnitOfWork, groups: list[dict[str, Any]]) -> Mapping[Pair, tuple[str, str]]:
     """The names in context of the objects that were found, and what is shown beside them; one statement, and one more
     for the objects of several types that are shown.
     """

@@ -9,7 +9,7 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.db.revisions import pending
+from netinv_core.db.revisions import pending_heads
 from netinv_core.errors import Denied
 from netinv_core.http import root_views
 from netinv_core.labels import label_of_name
@@ -34,7 +34,7 @@ def show(request: Request) -> dict[str, Any]:
     """
     _require_superuser(request)
     registry = request.registry.netinv
-    status, migrations = root_views.status.view(request), pending(request.registry.netinv_engine, registry)
+    status, migrations = root_views.status.view(request), pending_heads(request.registry.netinv_engine, registry)
     return {
         "facts": [(label_of_name(name), status[name]) for name in FACTS if name in status],
         "applications": sorted(status["installed-apps"].items()),

@@ -12,7 +12,7 @@ import click
 import colander
 import sqlalchemy as sa
 
-from netinv_admin.commands.permissions import permit_viewing, refused
+from netinv_admin.commands.permissions import command_error, permit_viewing
 from netinv_core import crypto, tokens
 from netinv_core.auth import password_policy
 from netinv_core.auth.audit import audit_after_commit
@@ -57,7 +57,7 @@ def create_user(
     unless_any: bool,
 ) -> None:
     """Create the account USERNAME. A generated password and the key of a token are printed once."""
-    new_password = password or password_policy.generated(environment.settings)
+    new_password = password or password_policy.generate_password(environment.settings)
     with environment.unit_of_work() as uow:
         if unless_any and uow.execute(sa.select(_users.c.id)).first() is not None:
             return
@@ -66,7 +66,7 @@ def create_user(
             body = {"username": username, "password": new_password, "email": email, "groups": members}
             (account,) = save.create(uow, uow.registry["users.user"], [body], single=True)
         except Invalid as error:
-            raise refused(error) from None
+            raise command_error(error) from None
         if read_only:
             permit_viewing(uow, account["id"])
         is_account = _users.c.id == account["id"]
@@ -139,7 +139,7 @@ def _change(environment: Environment, username: str, **values: object) -> None:
         try:
             save.update(uow, uow.registry["users.user"], [{"id": user_id, **values}], partial=True, single=True)
         except Invalid as error:
-            raise refused(error) from None
+            raise command_error(error) from None
 
 
 @click.group()

@@ -16,13 +16,13 @@ from sqlalchemy.engine import Engine
 from netinv_admin import checks
 from netinv_core import settings as ini_settings
 from netinv_core import start_check
-from netinv_core.command_output import counted
+from netinv_core.command_output import with_number
 from netinv_core.db import table_check
 from netinv_core.driver import driver_of
 from netinv_core.environment import Environment
 from netinv_core.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.main import engine_for, make_app, registry_for
-from netinv_core.packages import Packages, apps_of, served
+from netinv_core.packages import Packages, apps_of, build_without_failing
 from netinv_core.registry import Registry
 
 COLOURS = {OK: "green", WARNING: "yellow", PROBLEM: "red"}
@@ -47,7 +47,10 @@ def check(environment: Environment, as_json: bool, strict: bool) -> None:
         click.echo(json.dumps(document, indent=2))
     else:
         show(findings)
-        click.echo(f"{counted(len(findings), 'check')}: {counted(problems, 'problem')}, {counted(warnings, 'warning')}")
+        click.echo(
+            f"{with_number(len(findings), 'check')}: {with_number(problems, 'problem')}, "
+            f"{with_number(warnings, 'warning')}"
+        )
     raise SystemExit(1 if problems or (strict and warnings) else 0)
 
 
@@ -63,7 +66,7 @@ def findings_of(environment: Environment) -> list[Finding]:
     """All findings about an installation. Settings with mistakes have their defaults in the other checks."""
     settings = environment.ini_settings
     early = ini_settings.before_packages(settings, os.environ)
-    values, mistakes, packages = _parsed(settings, environment.discover(early.get("netinv.plugins_dir", "")))
+    values, mistakes, packages = _parse_settings(settings, environment.discover(early.get("netinv.plugins_dir", "")))
     mistakes += _read_secret(values)
     findings = [Finding("settings", PROBLEM, text, _remedy(text, environment)) for text in mistakes]
     if not mistakes:
@@ -74,7 +77,7 @@ def findings_of(environment: Environment) -> list[Finding]:
         engine = engine_for(values)
     except ValueError as error:
         return [*findings, Finding("database", PROBLEM, str(error), "correct netinv.database_url")]
-    registry = _served(engine, values, packages, environment.ini)
+    registry = _build_registry(engine, values, packages, environment.ini)
     return [*findings, *checks.run(engine, registry, environment.ini)]
 
 
@@ -92,17 +95,17 @@ def _variables_of(context: click.Context, command: click.Command) -> Iterator[st
                 yield from _variables_of(context, inner)
 
 
-def _parsed(settings: Mapping[str, str], packages: Packages) -> tuple[dict[str, Any], list[str], Packages]:
+def _parse_settings(settings: Mapping[str, str], packages: Packages) -> tuple[dict[str, Any], list[str], Packages]:
     """The typed settings, their mistakes, and the packages without those whose settings are wrong."""
 
     def parsed(some: Packages) -> tuple[dict[str, Any], list[str], Packages]:
         apps, incomplete = apps_of(some[0]), bool(some[1])
         return *ini_settings.parse(settings, apps, incomplete=incomplete, variables=os.environ), some
 
-    return served(packages, parsed)
+    return build_without_failing(packages, parsed)
 
 
-def _served(engine: Engine, values: dict[str, Any], packages: Packages, ini: str) -> Registry:
+def _build_registry(engine: Engine, values: dict[str, Any], packages: Packages, ini: str) -> Registry:
     """The registry as the service has it: without packages whose views or tables it refuses, where the database can be
     used.
     """

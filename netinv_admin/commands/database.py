@@ -46,7 +46,7 @@ def migrate(environment: Environment, check: bool, plan: bool, remove: str | Non
             click.echo("the database is up to date")
         raise SystemExit(1 if found.missing or found.unknown else 0)
     if plan:
-        for revision, text in migrating.planned(environment.engine, environment.registry):
+        for revision, text in migrating.plan_revisions(environment.engine, environment.registry):
             click.echo(f"{revision}  {text}")
         return
     apply_migrations(environment)
@@ -60,7 +60,7 @@ def _compare(environment: Environment) -> Revisions:
     """
     registry, engine = environment.registry, environment.engine
     found = revisions.revisions(engine, registry)
-    for app in revisions.ordered(registry):
+    for app in revisions.sort_apps(registry):
         if unknown := found.unknown_of[revisions.label(app)]:
             if not registry.is_plugin(registry.packages[app.name]):
                 raise click.ClickException(start_check.newer(engine.url.render_as_string(), found.unknown))

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from netinv_admin.deployment import Deployment, write
-from netinv_core.command_output import counted
+from netinv_core.command_output import with_number
 
 HIDDEN = ("/home", "/root")  # folders that the units do not see (ProtectHome)
 NEXT = """
@@ -74,7 +74,7 @@ def deploy(folder: Path, host: str, port: int, prefix: str, settings: str, data:
         raise click.ClickException(f"{folder} has {error} already; nothing was written (--force replaces)") from None
     except OSError as error:
         raise click.ClickException(f"{error.filename or folder} cannot be written: {error.strerror}") from None
-    click.echo(f"wrote {counted(len(written), 'file')} to {folder}")
+    click.echo(f"wrote {with_number(len(written), 'file')} to {folder}")
     click.echo(NEXT.format(folder=folder.resolve(), prefix=prefix, settings=settings, data=data))
     for name, path in (("prefix", prefix), ("settings", settings), ("data", data)):
         if path.startswith(HIDDEN):

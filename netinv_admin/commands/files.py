@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from netinv_core.backups.writing import referenced
+from netinv_core.backups.writing import referenced_files
 from netinv_core.environment import Environment
 from netinv_core.models.base import Base
-from netinv_core.storage.files import stored
+from netinv_core.storage.files import list_files
 
 MIN_AGE_SECONDS = 24 * 60 * 60  # of files to report as unnamed: younger ones may belong to a running request
 
@@ -26,8 +26,8 @@ def files(environment: Environment, remove: bool) -> None:
     """
     root = Path(environment.settings["media_root"])
     with environment.unit_of_work() as uow:
-        written_at = dict(stored(root))  # read before the names: a file written meanwhile does not count as unnamed
-        named = referenced(uow.connection, uow.registry, Base.metadata.tables)
+        written_at = dict(list_files(root))  # read before the names: a file written meanwhile does not count as unnamed
+        named = referenced_files(uow.connection, uow.registry, Base.metadata.tables)
     missing = sorted(named - written_at.keys())
     for name in missing:
         click.secho(f"missing  {name}", fg="red")

@@ -26,7 +26,7 @@ USERS, GROUPS, PERMISSIONS = "users.user", "auth.group", "users.objectpermission
 _users, _groups, _permissions = table_of(User), table_of(Group), table_of(ObjectPermission)
 
 
-def refused(error: Invalid) -> click.ClickException:
+def command_error(error: Invalid) -> click.ClickException:
     """The error of a command for that of the write path."""
     return click.ClickException("; ".join(f"{name}: {error_text(texts)}" for name, texts in error.body.items()))
 
@@ -35,7 +35,7 @@ def _create(uow: UnitOfWork, label: str, **body: object) -> dict[str, Any]:
     try:
         (created,) = save.create(uow, uow.registry[label], [body], single=True)
     except Invalid as error:
-        raise refused(error) from None
+        raise command_error(error) from None
     return created
 
 

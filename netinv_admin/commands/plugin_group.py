@@ -35,7 +35,7 @@ def packages(context: click.Context, plugins_dir: str) -> Packages:
     return found
 
 
-def loaded(context: click.Context) -> Packages:
+def loaded_packages(context: click.Context) -> Packages:
     """The packages that the command line has loaded so far, which may be none."""
     return next((value for key, value in context.meta.items() if key.startswith(LOADED)), ([], []))
 
@@ -55,14 +55,16 @@ class Extensible(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Returns the names of built-in commands and of those of packages."""
-        return sorted({*super().list_commands(context), *[command.name or "" for command in self._added(context)]})
+        return sorted(
+            {*super().list_commands(context), *[command.name or "" for command in self._package_commands(context)]}
+        )
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Returns a command by name; built-in ones come first."""
         built_in = super().get_command(context, name)
-        return built_in or next((command for command in self._added(context) if command.name == name), None)
+        return built_in or next((command for command in self._package_commands(context) if command.name == name), None)
 
-    def _added(self, context: click.Context) -> Iterator[click.Command]:
+    def _package_commands(self, context: click.Context) -> Iterator[click.Command]:
         settings = _settings(context)
         disabled = words(settings.get(f"netinv.{DISABLED}", ""))
         for name, module in packages(context, settings.get("netinv.plugins_dir", ""))[0]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from netinv_admin.new_plugin import NewPlugin, check_names, write
-from netinv_core.command_output import counted
+from netinv_core.command_output import with_number
 from netinv_core.environment import Environment
 from netinv_core.packages import apps_of
 
@@ -54,5 +54,5 @@ def new(environment: Environment, name: str, model: str, folder: Path | None) ->
         raise click.ClickException(f"{folder} exists already: choose another folder with --folder") from None
     except OSError as error:
         raise click.ClickException(f"{error.filename or folder} cannot be written: {error.strerror}") from None
-    click.echo(f"wrote {counted(len(written), 'file')} to {folder}")
+    click.echo(f"wrote {with_number(len(written), 'file')} to {folder}")
     click.echo(NEXT.format(folder=folder), nl=False)

@@ -68,7 +68,7 @@ def _readable(error: Exception, environment: Environment | None, context: click.
     if registry is not None:
         package = package_at_fault(registry, error)
     else:
-        package = package_among(plugin_group.loaded(context)[0], error) if context is not None else None
+        package = package_among(plugin_group.loaded_packages(context)[0], error) if context is not None else None
     owner = "netinv" if package is None else f"the package {package}"
     return UnexpectedError(
         f"{type(error).__name__}: {_text(error)} (an error of {owner}: `netinv --traceback …` shows where)"

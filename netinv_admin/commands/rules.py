@@ -34,7 +34,7 @@ def rules(environment: Environment, resource: str | None) -> None:
         for phase, functions in phases:
             click.echo(f"  {phase}")
             for function in functions:
-                click.echo(f"    {_described(function)}")
+                click.echo(f"    {_describe(function)}")
 
 
 def _endpoints(registry: Registry, resource: str | None) -> Sequence[Endpoint]:
@@ -62,7 +62,7 @@ def _phases(endpoint: Endpoint) -> Iterator[tuple[str, Sequence[Callable[..., An
     yield "before_delete", resource.before_delete_functions
 
 
-def _described(function: Callable[..., Any]) -> str:
+def _describe(function: Callable[..., Any]) -> str:
     """Returns the module, name and first docstring line of a function, a partial object or a callable instance."""
     while isinstance(function, functools.partial | ReadingRule):
         function = function.func if isinstance(function, functools.partial) else function.function

@@ -18,7 +18,7 @@ def serve(environment: Environment, arguments: tuple[str, ...]) -> None:
     Serves the application of INI by the server of its [server:main], as `pserve INI` does; without INI, those of the
     file of `netinv -c`. NAME=VALUE is a value for %(NAME)s in the file; port=8001 serves at another port.
     """
-    ini, options = _parsed(arguments)
+    ini, options = _parse_arguments(arguments)
     environment = environment if ini is None else Environment(ini)
     environment.read_ini(options)
     ini_files.set_up_logging(environment.ini, options)
@@ -34,7 +34,7 @@ def serve(environment: Environment, arguments: tuple[str, ...]) -> None:
         log_context.leave(token)
 
 
-def _parsed(arguments: tuple[str, ...]) -> tuple[str | None, dict[str, str]]:
+def _parse_arguments(arguments: tuple[str, ...]) -> tuple[str | None, dict[str, str]]:
     """The ini file and the values of the arguments.
 
     :raises click.UsageError: for a further file

@@ -29,7 +29,7 @@ def upgrade(environment: Environment, file: Path | None, no_backup: bool) -> Non
     """
     if (file is None) == (not no_backup):
         raise click.UsageError("name the file of the backup with --backup FILE, or say --no-backup")
-    missing = _checked(environment)
+    missing = _check(environment)
     if not missing:
         click.echo("nothing to upgrade: the database has all migrations of the installed packages")
         return
@@ -45,7 +45,7 @@ def upgrade(environment: Environment, file: Path | None, no_backup: bool) -> Non
         raise click.ClickException(f"the upgraded installation has problems{_way_back(environment, file)}")
 
 
-def _checked(environment: Environment) -> Sequence[str]:
+def _check(environment: Environment) -> Sequence[str]:
     """The missing revisions, after a check that nothing else is wrong.
 
     :raises click.ClickException: for a problem
@@ -55,7 +55,7 @@ def _checked(environment: Environment) -> Sequence[str]:
     if others:
         check.show(others)
         raise click.ClickException("nothing was changed: solve these problems first")
-    return revisions.pending(environment.engine, environment.registry)
+    return revisions.pending_heads(environment.engine, environment.registry)
 
 
 def _way_back(environment: Environment, file: Path | None) -> str:

@@ -69,7 +69,7 @@ def account_row(uow: UnitOfWork, select: sa.Select[Any], values: Mapping[str, An
     keyed, route = uow.keyed_request, uow.read_route
     if route is not None:
         row = uow.execute(read_positions.with_positions(select, _user.c.id), values).first()
-        route.needed = read_positions.needed(row)
+        route.needed = read_positions.needed_position(row)
         return row
     if keyed is None:
         return uow.execute(select, values).first()
@@ -93,39 +93,39 @@ def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
     if scheme.lower() != "token":
         return ANONYMOUS
     if not rest:
-        raise refused("malformed", "Invalid token header. No credentials provided.")
+        raise refusal("malformed", "Invalid token header. No credentials provided.")
     if len(rest) > 1:
-        raise refused("malformed", "Invalid token header. Token string should not contain spaces.")
+        raise refusal("malformed", "Invalid token header. Token string should not contain spaces.")
     row = account_row(uow, _by_key, {"digest": crypto.digest(rest[0])})
     if row is None:
-        raise refused("unknown_token", "Invalid token")
+        raise refusal("unknown_token", "Invalid token")
     if row.expires is not None and row.expires <= now():
-        raise refused("expired_token", "Token expired")
+        raise refusal("expired_token", "Token expired")
     identity = identity_of(uow, row, writes=row.write_enabled)
     if row.allowed_networks and not addresses.is_in(address, row.allowed_networks):
-        raise refused("address", f"This token is not accepted from the address {address}.")
+        raise refusal("address", f"This token is not accepted from the address {address}.")
     identity = dataclasses.replace(identity, token=TokenReference(row.token_id, row.last_used))
     if audit_log.isEnabledFor(logging.INFO):
         audit_token_use(row.token_id, row.username)
     if row.allowed_networks or row.actions or row.object_types:
-        return _limited(uow, identity, row.actions or (), row.object_types or ())
+        return _limit_identity(uow, identity, row.actions or (), row.object_types or ())
     return identity
 
 
-def refused(reason: str, detail: str) -> Denied:
+def refusal(reason: str, detail: str) -> Denied:
     """The error for credentials that are not accepted, which are also named in the audit log."""
     audit("credentials.refused", reason=reason)
     return Denied(detail)
 
 
-def _limited(uow: UnitOfWork, identity: Identity, actions: Sequence[str], labels: Sequence[str]) -> Identity:
+def _limit_identity(uow: UnitOfWork, identity: Identity, actions: Sequence[str], labels: Sequence[str]) -> Identity:
     """The identity of a user's token that is limited to ``actions`` and object types (``labels``); empty for all."""
     if not (actions or labels):
         return dataclasses.replace(identity, limited=True)
     if identity.superuser:
         permissions: Permissions = narrowing.Unconstrained(labels or tuple(uow.registry.endpoints), actions)
     else:
-        permissions = narrowing.narrowed(identity.permissions, actions, labels)
+        permissions = narrowing.narrow(identity.permissions, actions, labels)
     writes = identity.can_write and (not actions or set(actions) != {"view"})
     narrower = dataclasses.replace(identity, superuser=False, can_write=writes, permissions=permissions)
     return dataclasses.replace(narrower, limited=True, limited_to_types=bool(labels))
@@ -179,12 +179,12 @@ def identity_of(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
     :raises Denied: for an inactive user
     """
     if not row.is_active:
-        raise refused("inactive_account", "User inactive")
+        raise refusal("inactive_account", "User inactive")
     # Without the row of the version nobody would learn of changes: nothing is cached then.
     cached = None if row.version is None else uow.registry.cached(row.version)
     uow.configuration.cached, uow.configuration.number = cached, row.version
     if uow.keyed_request is not None and hasattr(row, "request_digest"):
-        uow.keyed_request.found(row)
+        uow.keyed_request.take_row(row)
     if row.is_superuser:
         return Identity(row.id, row.username, True, writes)
     permissions = uow.cached_config(("permissions", row.id), lambda uow: _permissions_of(uow, row.id))

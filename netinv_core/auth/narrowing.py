@@ -29,7 +29,7 @@ class Unconstrained(Mapping[tuple[str, str], list[Any]]):
         return len(self.labels) * len(self.actions or ACTIONS)
 
 
-def narrowed(
+def narrow(
     permissions: Mapping[tuple[str, str], list[Any]], actions: Sequence[str], labels: Sequence[str]
 ) -> Mapping[tuple[str, str], list[Any]]:
     """Returns those of a user's permissions to which a token is limited; an empty list is no limit."""

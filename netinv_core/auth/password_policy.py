@@ -56,20 +56,20 @@ OWN_NAME = "This password is the name or the address of its user."
 TOO_COMMON = "This password is too easy to guess: it is a common one, or a simple variation, repetition or sequence."
 
 
-def normalized(password: str) -> str:
+def normalize(password: str) -> str:
     """The form of a password that is hashed (Unicode NFKC), the same for every keyboard and system."""
     return unicodedata.normalize("NFKC", password)
 
 
 def faults(settings: Mapping[str, Any], password: str, names: Iterable[str] = ()) -> list[str]:
     """Reasons why a new password is refused; ``names`` are those of its user: user name, e-mail address, own names."""
-    text, found = normalized(password), []
+    text, found = normalize(password), []
     if len(text) < settings["password_min_length"]:
         found.append(TOO_SHORT.format(settings["password_min_length"]))
     if not settings["password_refuse_common"]:
         return found
     words = [word for name in names for word in (name, name.partition("@")[0]) if word]
-    if text.casefold() in {normalized(word).casefold() for word in words}:
+    if text.casefold() in {normalize(word).casefold() for word in words}:
         found.append(OWN_NAME)
     elif _is_easy(text, [*words, *_parts([*words, *_places(settings)])]):
         found.append(TOO_COMMON)
@@ -84,7 +84,7 @@ def _places(settings: Mapping[str, Any]) -> Iterator[str]:
 
 def _parts(names: Iterable[str]) -> list[str]:
     """The words in names and addresses: ``jane``, ``doe`` and ``acme`` of jane.doe@acme.example."""
-    texts = [normalized(name).casefold() for name in names]
+    texts = [normalize(name).casefold() for name in names]
     return list(dict.fromkeys(part for text in texts for form in (_WORD, _PART) for part in form.findall(text)))
 
 
@@ -155,6 +155,6 @@ def _guesses_of_decorated(found: re.Match[str], guesses: Callable[[str], float])
     return min(guesses(found["word"]), _guesses_of_words(found["word"], guesses)) * around * number
 
 
-def generated(settings: Mapping[str, Any]) -> str:
+def generate_password(settings: Mapping[str, Any]) -> str:
     """A random password that the policy accepts."""
     return secrets.token_urlsafe(LONGEST_PASSWORD)[: max(GENERATED_LENGTH, settings["password_min_length"])]

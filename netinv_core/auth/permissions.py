@@ -103,7 +103,7 @@ def all_granted(uow: UnitOfWork, endpoint: Endpoint) -> bool:
         return False
     if uow.identity.superuser or exempt(endpoint):
         return True
-    return not endpoint.resource.about and _granted(uow, endpoint, "view", endpoint.table) is None
+    return not endpoint.resource.about and _constraints_granting(uow, endpoint, "view", endpoint.table) is None
 
 
 def visible_for(uow: UnitOfWork) -> relations.Visible:
@@ -123,14 +123,14 @@ def _view_limits(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> list[Any] |
 def _own_limits(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> list[Any]:
     """Returns the conditions of the permissions and of the resource's base filter."""
     is_free = uow.identity.superuser or (action == "view" and exempt(endpoint))
-    granted = None if is_free else _granted(uow, endpoint, action, table)
+    granted = None if is_free else _constraints_granting(uow, endpoint, action, table)
     limits = [] if granted is None else [granted]
     if endpoint.resource.narrowing is not None:
         limits.append(endpoint.resource.narrowing(uow, table))
     return limits
 
 
-def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
+def _constraints_granting(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
     """Returns the OR of the constraints of the user's permissions; ``None`` when one of them has no constraints."""
     identity = uow.identity
     granted = identity.permissions[endpoint.label, action]

@@ -59,7 +59,7 @@ def readability(connection: Connection, secret: str) -> Readability:
         if (column.table.name, column.name) not in present:
             continue
         values = connection.execute(sa.select(column).where(_is_set(column)).limit(SAMPLE)).scalars()
-        results = [_decrypted(secret, value) is not None for value in values if value]
+        results = [_decrypt(secret, value) is not None for value in values if value]
         counts[0] += results.count(True)
         counts[1] += results.count(False)
         if not all(results):
@@ -73,7 +73,7 @@ def _is_set(column: Any) -> Any:
     return column != "" if is_text else column.is_not(None)
 
 
-def _decrypted(secret: str, value: Any) -> str | bytes | None:
+def _decrypt(secret: str, value: Any) -> str | bytes | None:
     """The value of a column, decrypted; ``None`` if it was encrypted with another secret."""
     try:
         if isinstance(value, str):
@@ -127,21 +127,21 @@ def _rotate_chunk(
     for row_key, value in rows:
         if not value:
             continue
-        if _decrypted(new, value) is not None:
+        if _decrypt(new, value) is not None:
             outcome.unchanged += 1
             continue
-        text = _decrypted(old, value)
+        text = _decrypt(old, value)
         if text is not None:
             outcome.changed += 1
         else:
             outcome.unreadable += 1
             if not discard:
                 continue
-        connection.execute(update.values({column: _encrypted(new, text, column)}), {"of_key": row_key})
+        connection.execute(update.values({column: _encrypt(new, text, column)}), {"of_key": row_key})
     return rows[-1][0] if len(rows) == CHUNK else None
 
 
-def _encrypted(secret: str, text: str | bytes | None, column: Any) -> Any:
+def _encrypt(secret: str, text: str | bytes | None, column: Any) -> Any:
     """A value for the column; without a text the one that stands for none."""
     if text is None:
         return None if column.nullable else {} if isinstance(column.type, Json) else ""

@@ -99,9 +99,9 @@ def _write_members(members: zipfile.ZipFile, engine: Engine, registry: Registry,
         for name, table in tables.items():
             note(name)
             manifest.tables[name] = _write_table(members, connection, table)
-        named = referenced(connection, registry, tables)
+        named = referenced_files(connection, registry, tables)
     root = Path(registry.settings["media_root"])
-    for name in [name for name, _ in files.stored(root) if files.is_name(name)]:
+    for name in [name for name, _ in files.list_files(root) if files.is_name(name)]:
         with contextlib.suppress(FileNotFoundError, IsADirectoryError):  # removed since; reported if a row names it
             content = (root / name).read_bytes()
             members.writestr(f"files/{name}", content)
@@ -142,7 +142,7 @@ def _write_table(members: zipfile.ZipFile, connection: Connection, table: sa.Tab
     return {"columns": [str(column.name) for column in table.c], "rows": count, "sha256": digest.hexdigest()}
 
 
-def referenced(connection: Connection, registry: Registry, tables: Mapping[str, sa.Table]) -> set[str]:
+def referenced_files(connection: Connection, registry: Registry, tables: Mapping[str, sa.Table]) -> set[str]:
     """The names of all files that rows of the tables refer to."""
     names: set[str] = set()
     for endpoint in registry.stored():

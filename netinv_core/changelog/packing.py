@@ -90,7 +90,7 @@ def unpack(packed: bytes, name: str) -> Any:
     :raises ValueError: for a format or a dictionary of a later release
     :raises AnswerTooLarge: when the states that a request reads are larger together than an answer may be
     """
-    lines, own_id = (_recently_inflated if len(packed) <= SMALL else _inflated)(packed)
+    lines, own_id = (_recently_inflated if len(packed) <= SMALL else _inflate)(packed)
     line, count = lines[_LINES[name]], packed[2]
     context = current()
     if context is not None and context.most_inflated:
@@ -103,7 +103,7 @@ def unpack(packed: bytes, name: str) -> Any:
     return orjson.loads(line)
 
 
-def _inflated(packed: bytes) -> tuple[list[bytes], str]:
+def _inflate(packed: bytes) -> tuple[list[bytes], str]:
     """The three lines of JSON, with marks, and the digits of the id that is not among those of the record."""
     inflater, start, small = _inflater(packed), _start(packed), len(packed) <= SMALL
     content = inflater.decompress(packed[start:]) if small else b"".join(_slices(inflater, packed))
@@ -152,7 +152,7 @@ def _slices(inflater: Any, packed: bytes) -> Iterator[bytes]:
         yield part
 
 
-_recently_inflated = lru_cache("unpacked states", _CACHED)(_inflated)
+_recently_inflated = lru_cache("unpacked states", _CACHED)(_inflate)
 
 
 def _id_text(digits: str) -> bytes:

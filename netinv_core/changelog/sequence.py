@@ -42,13 +42,13 @@ class _Written:
 
 
 @cached_in_registry
-def _written(registry: Registry) -> _Written:
+def _written_numbers(registry: Registry) -> _Written:
     return _Written()
 
 
 def are_many(registry: Registry, count: int) -> bool:
     """Counts changes that a process writes; returns true when the worker is to number them now."""
-    written = _written(registry)
+    written = _written_numbers(registry)
     written.count += count
     if written.count < NUMBERED_AFTER:
         return False

@@ -41,7 +41,7 @@ class RecordState(TypeDecorator[Any]):
             return None
         if value[0] not in FORMATS:  # the JSON text of an older release
             return orjson.loads(value)
-        return unpacked(value, self.name, dialect)
+        return unpack_state(value, self.name, dialect)
 
 
 class _Packed(FunctionElement[bytes]):
@@ -53,7 +53,7 @@ class _Packed(FunctionElement[bytes]):
 
 
 @compiles(_Packed)
-def _packed(element: Any, compiler: Any, **options: Any) -> str:
+def _compile_packed(element: Any, compiler: Any, **options: Any) -> str:
     states, key = (compiler.process(column, **options) for column in element.clauses)
     return f"CAST({states} || {key} AS BLOB)"
 
@@ -79,7 +79,7 @@ class _Stored(FunctionElement[Any]):
 
 
 @compiles(_Stored)
-def _stored(element: Any, compiler: Any, **options: Any) -> str:
+def _compile_stored(element: Any, compiler: Any, **options: Any) -> str:
     packed, older = (compiler.process(column, **options) for column in element.clauses)
     return f"coalesce({packed}, CAST({older} AS BLOB))"
 
@@ -116,7 +116,7 @@ def packed_states(largest: int) -> Any:
     return _Packed(packed, _change.c.changed_object_id).label("states")
 
 
-def unpacked(packed: bytes, name: str, dialect: Any) -> Any:
+def unpack_state(packed: bytes, name: str, dialect: Any) -> Any:
     """Returns a state of a record with its members as the column :func:`state` has it.
 
     :raises AnswerTooLarge: as :func:`netinv_core.changelog.packing.unpack`

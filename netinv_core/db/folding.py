@@ -16,7 +16,7 @@ _ACCENTED = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
 _OTHERS = {"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ŧ": "t", "ı": "i", "ŀ": "l"}
 
 
-def folded(character: str) -> str:
+def fold_character(character: str) -> str:
     """The character in lower case and without accents."""
     lowered = character.lower()
     if lowered in _OTHERS:
@@ -25,22 +25,22 @@ def folded(character: str) -> str:
     return base if base.isalpha() else lowered
 
 
-def _accented() -> dict[str, set[str]]:
+def _accented_letters() -> dict[str, set[str]]:
     """The letters with accents that fold to each letter."""
     letters: dict[str, set[str]] = {}
     for code in _ACCENTED:
-        base = folded(chr(code))
+        base = fold_character(chr(code))
         if base.isascii() and base.isalpha():
             letters.setdefault(base, set()).add(chr(code))
     return letters
 
 
-_BY_BASE = _accented()
+_BY_BASE = _accented_letters()
 
 
 def _variants(character: str) -> str | frozenset[str]:
     """The set of the letters that a letter stands for; any other character as it is."""
-    base = folded(character)
+    base = fold_character(character)
     if not base.isalpha():
         return character
     forms = {character, base, base.upper()} | _BY_BASE.get(base, set())

@@ -13,11 +13,11 @@ import orjson
 import sqlalchemy as sa
 
 from netinv_core.driver import driver_of
-from netinv_core.driver.json_members import encoded as encoded
+from netinv_core.driver.json_members import encode as encode
 from netinv_core.models.types import LongText
 
 
-def decoded(text: str) -> Any:
+def decode(text: str) -> Any:
     """Parses a JSON text.
 
     :raises ValueError: for invalid JSON
@@ -74,7 +74,7 @@ def equals(dialect: str, document: Any, name: Name, value: Any) -> Any:
 def setting(dialect: str, document: Any, values: Mapping[str, Any]) -> Any:
     """The document with these values as members, a few dozen at most; SQL expressions must return JSON text."""
     texts = {
-        name: value if isinstance(value, sa.ColumnElement) else sa.literal(encoded(value), sa.Text())
+        name: value if isinstance(value, sa.ColumnElement) else sa.literal(encode(value), sa.Text())
         for name, value in values.items()
     }
     return driver_of(dialect).members.setting(document, texts)

@@ -102,7 +102,7 @@ has_common = sa.exists().where(_table.c.account_id == COMMON)
 
 @lru_cache("SQL statements", 2000)
 def with_positions(statement: Any, account_id: Any) -> Any:
-    """A SELECT of accounts with the columns ``own_position`` and ``common_position`` (:func:`needed`)."""
+    """A SELECT of accounts with the columns ``own_position`` and ``common_position`` (:func:`needed_position`)."""
     own, common = (
         sa.select(_table.c.position).where(_table.c.account_id == key).scalar_subquery().label(name)
         for key, name in ((account_id, "own_position"), (sa.literal(COMMON), "common_position"))
@@ -110,7 +110,7 @@ def with_positions(statement: Any, account_id: Any) -> Any:
     return statement.add_columns(own, common)
 
 
-def needed(row: Any) -> int | None:
+def needed_position(row: Any) -> int | None:
     """The position that a replica must have replayed for reads of the account of a row; ``None``: none is enough."""
     if row is None or row.common_position is None:
         return None

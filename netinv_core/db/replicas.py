@@ -102,7 +102,7 @@ class Replica:
             level = logging.INFO if state == UP else logging.WARNING
             log.log(level, "the replica %s is %s%s", self.name, state, f": {reason}" if reason else "")
 
-    def lost(self, error: BaseException) -> None:
+    def leave_out(self, error: BaseException) -> None:
         """Leaves it out until a probe succeeds."""
         self.set_status(UNREACHABLE, reason=availability.reason(error))
 
@@ -112,7 +112,7 @@ class Replica:
             with self.engine.connect().execution_options(**_AUTOCOMMIT) as connection:
                 found = connection.execute(_STANDBY_PROBE).one()
         except sa.exc.SQLAlchemyError as error:
-            self.lost(error)
+            self.leave_out(error)
             return self.status
         try:
             with self._primary.connect().execution_options(**_AUTOCOMMIT) as connection:
@@ -152,7 +152,7 @@ class Replica:
         except sa.exc.TimeoutError:
             log.warning("the replica %s has no free connection", self.name)
         except sa.exc.SQLAlchemyError as error:
-            self.lost(error)
+            self.leave_out(error)
         close(session)
         return None
 
@@ -232,7 +232,7 @@ class ReadRoute:
         if self.replica is None or not isinstance(error, sa.exc.SQLAlchemyError):
             return False
         if availability.is_away(error):
-            self.replica.lost(error)
+            self.replica.leave_out(error)
             return True
         state = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
         return _NOT_HERE.fullmatch(state) is not None

@@ -61,7 +61,7 @@ def folder(place: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations))) / name / "versions"
 
 
-def referred(app: App) -> set[str]:
+def referred_branches(app: App) -> set[str]:
     """Returns the branches of the tables that an application's tables refer to, or did (``App.migrates_after``), among
     names of none: what a table is called does not tell how long the name of its application is.
     """
@@ -72,10 +72,10 @@ def referred(app: App) -> set[str]:
     return {"core", *names, *app.migrates_after} - {label(app)}
 
 
-def ordered(registry: Registry) -> list[App]:
+def sort_apps(registry: Registry) -> list[App]:
     """Returns the applications with migrations in topological order of the references of their tables."""
     apps = {label(app): app for app in registry.apps.values() if app.migrations}
-    order = graphlib.TopologicalSorter({name: referred(app) & set(apps) for name, app in sorted(apps.items())})
+    order = graphlib.TopologicalSorter({name: referred_branches(app) & set(apps) for name, app in sorted(apps.items())})
     return [apps[name] for name in order.static_order()]
 
 
@@ -170,13 +170,13 @@ class Revisions:
 def revisions(engine: Engine, registry: Registry) -> Revisions:
     """Compares the revisions of the database with those of the installed packages."""
     with engine.connect() as connection:
-        return compare(connection, ordered(registry))
+        return compare(connection, sort_apps(registry))
 
 
 def compare(connection: Connection, apps: Sequence[App]) -> Revisions:
     """Compares the revisions of some applications: one statement, and one for the tables."""
     found = Revisions({}, {}, {})
-    applied_by_table = _applied(connection, map(version_table, apps))
+    applied_by_table = _read_applied(connection, map(version_table, apps))
     for app in apps:
         applied, installed, name = applied_by_table.get(version_table(app), ()), branch(app), label(app)
         unknown = [revision for revision in applied if revision not in installed.known]
@@ -193,23 +193,23 @@ def newer(app: App, unknown: Sequence[str]) -> str:
     )
 
 
-def pending(engine: Engine, registry: Registry) -> list[str]:
+def pending_heads(engine: Engine, registry: Registry) -> list[str]:
     """Returns the head revisions that the database lacks, one for each package."""
     return revisions(engine, registry).missing
 
 
 def heads(registry: Registry) -> dict[str, Sequence[str]]:
     """Returns the head revisions of the installed packages, by the table that holds the applied ones."""
-    return {version_table(app): branch(app).heads for app in ordered(registry)}
+    return {version_table(app): branch(app).heads for app in sort_apps(registry)}
 
 
-def missing(connection: Connection, heads: Mapping[str, Sequence[str]]) -> list[str]:
+def missing_heads(connection: Connection, heads: Mapping[str, Sequence[str]]) -> list[str]:
     """Returns those of the ``heads`` (:func:`heads`) that a database lacks: one statement, and one for the tables."""
-    applied = {revision for found in _applied(connection, heads).values() for revision in found}
+    applied = {revision for found in _read_applied(connection, heads).values() for revision in found}
     return [head for found in heads.values() for head in found if head not in applied]
 
 
-def _applied(connection: Connection, tables: Iterable[str]) -> dict[str, list[str]]:
+def _read_applied(connection: Connection, tables: Iterable[str]) -> dict[str, list[str]]:
     """The applied revisions by table, of the ``tables`` that the database has."""
     wanted = set(tables)
     present = sorted(wanted.intersection(sa.inspect(connection).get_table_names()))

@@ -36,7 +36,7 @@ def check(engine: Engine, registry: Registry) -> None:
     """
     with engine.connect() as connection:
         check_migrations(connection, registry)
-        found = missing(connection, registry)
+        found = find_missing(connection, registry)
     for package, sentence in found:
         if registry.is_plugin(package):
             with registry.failures.of(package):
@@ -57,7 +57,7 @@ def check_migrations(connection: Connection, registry: Registry) -> None:
 
     :raises PackageError: for such a plugin
     """
-    apps = revisions.ordered(registry)
+    apps = revisions.sort_apps(registry)
     found = revisions.compare(connection, apps)
     plugins = [(app, registry.packages[app.name]) for app in apps if registry.is_plugin(registry.packages[app.name])]
     for app, package in plugins:
@@ -74,7 +74,7 @@ def plugins_to_migrate(connection: Connection, registry: Registry) -> dict[str, 
     """The last migrations that the database lacks, by plugin; none while it lacks those of built-in applications, with
     which all are to be run.
     """
-    apps = revisions.ordered(registry)
+    apps = revisions.sort_apps(registry)
     return _to_migrate(registry, apps, revisions.compare(connection, apps))
 
 
@@ -84,7 +84,7 @@ def _to_migrate(registry: Registry, apps: Sequence[App], found: Revisions) -> di
     return pending if all(map(registry.is_plugin, pending)) else {}
 
 
-def missing(connection: Connection, registry: Registry) -> list[tuple[str, str]]:
+def find_missing(connection: Connection, registry: Registry) -> list[tuple[str, str]]:
     """The packages with a sentence for each of their tables that is not in the database as declared; none for packages
     whose migrations have not all been run. One statement, unless a table is missing.
     """
@@ -93,7 +93,7 @@ def missing(connection: Connection, registry: Registry) -> list[tuple[str, str]]
         present.setdefault(table, set()).add(column)
     lacking = [
         (package, label, table)
-        for package, label, table in _declared(registry)
+        for package, label, table in _declared_tables(registry)
         if not present.get(table.name, set()).issuperset(table.c.keys())
     ]
     waiting = {package for package in {item[0] for item in lacking} if _has_pending(connection, registry, package)}
@@ -104,7 +104,7 @@ def missing(connection: Connection, registry: Registry) -> list[tuple[str, str]]
     ]
 
 
-def _declared(registry: Registry) -> Iterator[tuple[str, str, Any]]:
+def _declared_tables(registry: Registry) -> Iterator[tuple[str, str, Any]]:
     """The package, the label and the table of each resource, of each list of objects or content types, and of each
     retention and cascade of plugins.
     """
@@ -124,7 +124,9 @@ def _declared(registry: Registry) -> Iterator[tuple[str, str, Any]]:
 def _has_pending(connection: Connection, registry: Registry, package: str) -> bool:
     """True when the database lacks migrations of a package."""
     apps = [app for app in registry.apps.values() if registry.packages[app.name] == package and app.migrations]
-    return bool(revisions.missing(connection, {revisions.version_table(a): revisions.branch(a).heads for a in apps}))
+    return bool(
+        revisions.missing_heads(connection, {revisions.version_table(a): revisions.branch(a).heads for a in apps})
+    )
 
 
 def _sentence(label: str, table: Any, present: set[str] | None) -> str:

@@ -39,7 +39,7 @@ class TextIndex:
     given: str | None
 
 
-def wanted(registry: Registry) -> dict[str, TextIndex]:
+def declared_indexes(registry: Registry) -> dict[str, TextIndex]:
     """Returns the indexes by their names."""
     indexes = [
         TextIndex(endpoint.table.c[name], endpoint.model.text_indexed_with)
@@ -50,12 +50,12 @@ def wanted(registry: Registry) -> dict[str, TextIndex]:
     return {f"{PREFIX}{index.column.table.name}_{index.column.name}": index for index in indexes}
 
 
-def missing(connection: Connection, registry: Registry) -> list[str]:
+def missing_indexes(connection: Connection, registry: Registry) -> list[str]:
     """Returns the names of the indexes that a PostgreSQL database lacks; other databases have none."""
     if not registry.driver.has_text_indexes:
         return []
     valid = {name for name, is_valid in connection.execute(_held) if is_valid}
-    return sorted(wanted(registry).keys() - valid)
+    return sorted(declared_indexes(registry).keys() - valid)
 
 
 def build(engine: Engine, registry: Registry) -> None:
@@ -63,7 +63,7 @@ def build(engine: Engine, registry: Registry) -> None:
     if not registry.driver.has_text_indexes:
         return
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        if missing(connection, registry) and _has_extension(connection):
+        if missing_indexes(connection, registry) and _has_extension(connection):
             _build(connection, registry)
 
 
@@ -81,7 +81,7 @@ def _build(connection: Connection, registry: Registry) -> None:
     built = set()
     held = {str(name): bool(is_valid) for name, is_valid in connection.execute(_held)}
     in_progress = set(connection.execute(_in_progress).scalars())
-    for name, index in wanted(registry).items():
+    for name, index in declared_indexes(registry).items():
         if held.get(name) or name in in_progress:
             continue
         if name in held:  # its building was broken off

@@ -53,7 +53,7 @@ class _Failure:
 
 def choose(engine: Engine) -> None:
     """Has the statements of an engine run this way, where the releases of the libraries allow it."""
-    lacking = undocumented.missing()
+    lacking = undocumented.missing_names()
     if lacking:
         log.warning("SQLAlchemy runs the statements: %s is not in the installed release", lacking[0])
     engine.update_execution_options(**{DIRECT: not lacking})
@@ -72,7 +72,7 @@ def execute(
         return _write_rows(connection, statement, values)
     # A statement without parameters that changes rows is one that its caller built for this time.
     if statement.is_select or (statement.is_dml and values):
-        bound = structures.bound(statement, connection.dialect, where)
+        bound = structures.bind(statement, connection.dialect, where)
         if bound is not None and bound.structure.is_complete:
             text, parameters = bound.execution(values or {})
             return _run(connection, text, parameters)
@@ -116,9 +116,9 @@ def _run(connection: AnyConnection, compiled: DriverText, parameters: dict[str, 
         count = cursor.rowcount
         if compiled.metadata is None:
             return Written(count)
-        return Rows(compiled.metadata, compiled.converted(cursor.fetchall()), count)
+        return Rows(compiled.metadata, compiled.convert(cursor.fetchall()), count)
     except connection.dialect.loaded_dbapi.Error as error:
-        raise _reported(connection, cursor, execution, parameters, error) from error
+        raise _report_error(connection, cursor, execution, parameters, error) from error
     finally:
         if cursor is not prepared:
             cursor.close()
@@ -134,7 +134,7 @@ def _run_many(connection: AnyConnection, text: str, rows: list[dict[str, Any]]) 
         events.after_cursor_execute(connection, cursor, text, rows, execution, True)
         return Written(cursor.rowcount)
     except connection.dialect.loaded_dbapi.Error as error:
-        raise _reported(connection, cursor, execution, rows, error) from error
+        raise _report_error(connection, cursor, execution, rows, error) from error
     finally:
         cursor.close()
 
@@ -150,7 +150,9 @@ def _prepared_statements(pooled: PoolProxiedConnection) -> PreparedStatements:
     return prepared
 
 
-def _reported(connection: AnyConnection, cursor: Any, execution: _Execution, parameters: Any, error: Any) -> Exception:
+def _report_error(
+    connection: AnyConnection, cursor: Any, execution: _Execution, parameters: Any, error: Any
+) -> Exception:
     """The error to raise for one of the driver, which listeners are told. A lost connection is invalidated."""
     dialect = connection.dialect
     is_disconnect = dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)

@@ -125,7 +125,7 @@ class Driver:
         """The type of texts without a limit, compared by code point."""
         return sa.Text()
 
-    def packed(self, length: int) -> Any:
+    def bytes_type(self, length: int) -> Any:
         """The type of bytes that sort as bytes."""
         return sa.LargeBinary(length)
 
@@ -137,7 +137,7 @@ class Driver:
 
     def in_list(self, column: Any, parameter: Any) -> Any:
         """The condition that a column is one of the values of a parameter."""
-        return column.in_(retyped(parameter, column.type, expanding=True))
+        return column.in_(retype(parameter, column.type, expanding=True))
 
     def lower(self, expression: Any) -> Any:
         """An expression in lower case, by the rules of Unicode."""
@@ -169,7 +169,7 @@ class Driver:
         flags = "(?i)" if ignore_case else "(?-i)"
         return any_of([expression.op("REGEXP", is_comparison=True)(flags + pattern) for pattern in patterns])
 
-    def planned(self, text: str) -> Any:
+    def planner_literal(self, text: str) -> Any:
         """A text that the planner of the database sees, where this makes a difference."""
         return text
 
@@ -195,8 +195,8 @@ class Driver:
         """The condition that a text is like one of some values between the wildcards ``before`` and ``after``. With
         ``fold`` it is a text in lower case, and the values are not.
         """
-        patterns = [f"{before}{escaped(value)}{after}" for value in values]
-        folded = [self.planned(self.lower_value(pattern)) for pattern in patterns] if fold else patterns
+        patterns = [f"{before}{escape_wildcards(value)}{after}" for value in values]
+        folded = [self.planner_literal(self.lower_value(pattern)) for pattern in patterns] if fold else patterns
         return any_of([text.like(pattern, escape="/") for pattern in folded])
 
     def now(self) -> Any:
@@ -276,13 +276,13 @@ def python_type(column: Any) -> type:
     return kind
 
 
-def retyped(parameter: Any, type_: Any, *, expanding: bool = False) -> Any:
+def retype(parameter: Any, type_: Any, *, expanding: bool = False) -> Any:
     """The parameter with another type. Compiled statements find its value by its key."""
     value = {} if parameter.required else {"value": parameter.value}
     return sa.bindparam(parameter.key, type_=type_, expanding=expanding, **value)
 
 
-def escaped(value: Any) -> str:
+def escape_wildcards(value: Any) -> str:
     """The value with the wildcards of LIKE escaped by a slash."""
     return str(value).replace("/", "//").replace("%", "/%").replace("_", "/_")
 

@@ -14,14 +14,14 @@ _NUMBERS = ("integer", "real", "INTEGER", "DOUBLE", "DECIMAL", "UNSIGNED INTEGER
 Names = Sequence[str]  # lead to a member, or to one within members
 
 
-def encoded(value: Any) -> str:
+def encode(value: Any) -> str:
     """Returns a value as JSON text."""
     return orjson.dumps(value).decode()
 
 
 def quoted_path(names: Names) -> str:
     """The path of a member, with its names in quotes."""
-    return "".join(["$", *(f".{encoded(part)}" for part in names)])
+    return "".join(["$", *(f".{encode(part)}" for part in names)])
 
 
 class JsonMembers:
@@ -61,14 +61,14 @@ class JsonMembers:
 
     def equals(self, document: Any, names: Names, value: Any, text_type: Any) -> Any:
         """The condition that the member is this JSON value; the order of members counts."""
-        return sa.func.replace(self.json(document, names, text_type), " ", "") == encoded(value).replace(" ", "")
+        return sa.func.replace(self.json(document, names, text_type), " ", "") == encode(value).replace(" ", "")
 
     def setting(self, document: Any, texts: Mapping[str, Any]) -> Any:
         """The document with these members, which are JSON texts."""
-        pairs = [part for name, value in texts.items() for part in (self.path([name]), self.parsed(value))]
+        pairs = [part for name, value in texts.items() for part in (self.path([name]), self.parse(value))]
         return sa.func.json_set(document, *pairs)
 
-    def parsed(self, text: Any) -> Any:
+    def parse(self, text: Any) -> Any:
         """A JSON text as JSON."""
         return sa.func.json_extract(text, "$")
 
@@ -97,7 +97,7 @@ class SqliteMembers(JsonMembers):
     def number(self, document: Any, names: Names, text_type: Any) -> Any:
         return sa.case((self.kind(document, names).in_(_NUMBERS), self.member(document, names)))
 
-    def parsed(self, text: Any) -> Any:
+    def parse(self, text: Any) -> Any:
         return sa.func.json(text)
 
 
@@ -122,7 +122,7 @@ class PostgresqlMembers(JsonMembers):
 
     def equals(self, document: Any, names: Names, value: Any, text_type: Any) -> Any:
         """The order of members does not count."""
-        return self.member(document, names) == sa.cast(sa.literal(encoded(value), sa.Text()), JSONB())
+        return self.member(document, names) == sa.cast(sa.literal(encode(value), sa.Text()), JSONB())
 
     def setting(self, document: Any, texts: Mapping[str, Any]) -> Any:
         pairs = [part for name, value in texts.items() for part in (sa.cast(name, sa.Text()), sa.cast(value, JSONB()))]

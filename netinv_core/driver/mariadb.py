@@ -56,7 +56,7 @@ class MariadbDriver(Driver):
     def long_text(self, dialect: Any) -> Any:
         return mysql.LONGTEXT(collation=_collation(dialect))
 
-    def packed(self, length: int) -> Any:
+    def bytes_type(self, length: int) -> Any:
         return mysql.VARBINARY(length)
 
     def sorts_members(self, dialect: Any) -> bool:

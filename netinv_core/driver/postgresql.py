@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL, Connection, Engine
 from netinv_core.driver import direct, url_parameters
 from netinv_core.driver.combined import Combined
 from netinv_core.driver.explain import Explain
-from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of, retyped
+from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, Values, any_of, retype
 from netinv_core.driver.json_members import PostgresqlMembers
 from netinv_core.driver.read_connection import ReadConnection
 
@@ -82,7 +82,7 @@ class PostgresqlDriver(Driver):
         return True
 
     def in_list(self, column: Any, parameter: Any) -> Any:
-        return column == sa.any_(retyped(parameter, ARRAY(column.type)))
+        return column == sa.any_(retype(parameter, ARRAY(column.type)))
 
     def lower(self, expression: Any) -> Any:
         return sa.func.lower(sa.collate(sa.cast(expression, sa.Text), "und-x-icu"))
@@ -106,7 +106,7 @@ class PostgresqlDriver(Driver):
         folding = sa.collate(sa.cast(expression, sa.Text), "und-x-icu")
         return any_of([folding.op(operator, is_comparison=True)(shared) for shared in _together(patterns)])
 
-    def planned(self, text: str) -> Any:
+    def planner_literal(self, text: str) -> Any:
         if "\x00" in text:  # which the server refuses as a parameter
             return text
         return sa.bindparam(None, text, type_=sa.Text(), unique=True, literal_execute=True)

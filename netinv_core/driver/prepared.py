@@ -37,7 +37,7 @@ _pipeline_communicate = take("psycopg.generators:pipeline_communicate")
 _error_of = take("psycopg.errors:error_from_result")
 
 
-def _packed(value: Any) -> bytes | None:
+def _pack(value: Any) -> bytes | None:
     """A list of ids in the binary format of arrays, in a tenth of the driver's time; ``None`` for any other value."""
     if type(value) is not list or not value or {*map(type, value)} != {uuid.UUID}:
         return None
@@ -81,7 +81,7 @@ class PreparedStatements:
             self._begins = status == TransactionStatus.IDLE
             if self._begins and begin_command(self.connection) is None:
                 return None
-        dumped, types = self._dumped([values[name] for name in text.names])
+        dumped, types = self._dump([values[name] for name in text.names])
         key = text.content, types
         name = self._names.get(key)
         if name is None:
@@ -89,11 +89,11 @@ class PreparedStatements:
         self._names.move_to_end(key)  # the longest unused one is deallocated first
         return name, dumped
 
-    def _dumped(self, values: list[Any]) -> tuple[Any, tuple[int, ...]]:
+    def _dump(self, values: list[Any]) -> tuple[Any, tuple[int, ...]]:
         """The parameters as the server takes them, and their types."""
         if not values:
             return None, ()
-        packed = [_packed(value) for value in values]
+        packed = [_pack(value) for value in values]
         others = [value for value, array in zip(values, packed, strict=True) if array is None]
         if not others:
             self._formats = [Format.BINARY] * len(packed)

@@ -14,7 +14,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.types import TypeDecorator
 
-from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, python_type, retyped
+from netinv_core.driver.general import WRITING, ConnectionLimits, Driver, python_type, retype
 from netinv_core.driver.json_members import SqliteMembers
 from netinv_core.driver.sqlite_functions import Functions
 
@@ -55,7 +55,7 @@ class SqliteDriver(Driver):
     def in_list(self, column: Any, parameter: Any) -> Any:
         if python_type(column) not in _IN_JSON:
             return super().in_list(column, parameter)
-        values = sa.func.json_each(retyped(parameter, _KeySet())).table_valued("value")
+        values = sa.func.json_each(retype(parameter, _KeySet())).table_valued("value")
         return column.in_(sa.select(values.c.value))
 
     def contains_ascii(self, expression: Any, pattern: Any) -> Any:

@@ -115,7 +115,7 @@ def _matches(ignore_case: bool) -> Callable[[Functions, Sequence[str]], Test]:
             compiled = []
             for pattern in values:
                 functions.budget.check()
-                compiled.append(patterns.compiled(pattern, ignore_case))
+                compiled.append(patterns.compile_pattern(pattern, ignore_case))
 
         def matches(text: str) -> bool:
             budget = functions.budget

@@ -68,7 +68,7 @@ class DriverText:
         self.metadata = result_metadata(names, self._columns) if names else None
         self.results = results
 
-    def converted(self, rows: list[Row]) -> list[Row]:
+    def convert(self, rows: list[Row]) -> list[Row]:
         """The rows with values as SQLAlchemy has them."""
         if not self.results:
             return rows
@@ -132,12 +132,12 @@ class Structure:
     def execution(self, bound: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[DriverText, dict[str, Any]]:
         """The text and its parameters, for the values of ``bound`` parameters, and those that are ``given``."""
         if self.text is not None:
-            return self.text, self._fixed(bound, given)
+            return self.text, self._fixed_parameters(bound, given)
         values = {
             item.key: given[item.key] if item.key in given else bound.get(item.key, self._own[item.key]).effective_value
             for item in self._parameters
         }
-        text, names = _texts.get_or_make((self._number, *self._variant(values)), lambda: self._expanded(values))
+        text, names = _texts.get_or_make((self._number, *self._variant(values)), lambda: self._expand(values))
         parameters: dict[str, Any] = {}
         for item in self._parameters:
             value, convert = values[item.key], item.convert
@@ -148,7 +148,7 @@ class Structure:
                 parameters[item.name] = value if convert is None else convert(value)
         return text, parameters
 
-    def _fixed(self, bound: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    def _fixed_parameters(self, bound: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a text that does not depend on values."""
         parameters: dict[str, Any] = {}
         for item in self._parameters:
@@ -176,7 +176,7 @@ class Structure:
             if item.listed or item.inlined
         )
 
-    def _expanded(self, values: Mapping[str, Any]) -> tuple[DriverText, Mapping[str, Sequence[str]]]:
+    def _expand(self, values: Mapping[str, Any]) -> tuple[DriverText, Mapping[str, Sequence[str]]]:
         """The text, and the names of its parameters for each list of values."""
         expanded = self._compiled.construct_expanded_state(values)
         return DriverText(self._columns, expanded.statement), expanded.parameter_expansion
@@ -207,7 +207,7 @@ _kept: BoundedCache[Any] = BoundedCache("statements", MAX_STATEMENTS)
 _RAN = "netinv_ran"  # attribute of a statement that ran: its own id, as statements made of it copy the attribute
 
 
-def bound(statement: Any, dialect: Dialect, conditions: Sequence[Any] = ()) -> Bound | None:
+def bind(statement: Any, dialect: Dialect, conditions: Sequence[Any] = ()) -> Bound | None:
     """A statement in its compiled form; ``None`` where it has no key.
 
     :param conditions: further ones, for a SELECT that is kept and whose own parameters are all given; only they are

@@ -1,7 +1,7 @@
 """Names of SQLAlchemy and psycopg that their documentation does not promise, each with what it is taken for.
 
-No other module uses such names, as the tests check. Where a release lacks one, :func:`missing` tells it, and SQLAlchemy
-runs all statements. Checked with SQLAlchemy 2.0.58 and psycopg 3.3.9.
+No other module uses such names, as the tests check. Where a release lacks one, :func:`missing_names` tells it, and
+SQLAlchemy runs all statements. Checked with SQLAlchemy 2.0.58 and psycopg 3.3.9.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def take(name: str) -> Any:
     return found
 
 
-def missing() -> list[str]:
+def missing_names() -> list[str]:
     """The names that the releases that are installed lack."""
     lacking = []
     for name in TAKEN:

@@ -126,6 +126,6 @@ def without_escape(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA_LIKE.match(text) else text
 
 
-def escaped(cells: Sequence[str]) -> list[str]:
+def escape(cells: Sequence[str]) -> list[str]:
     """A row of cells that are safe to open in a spreadsheet."""
     return [escape_formula(cell) for cell in cells]

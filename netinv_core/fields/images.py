@@ -54,7 +54,7 @@ class Image(Field):
         if isinstance(value, str) and value.startswith(INLINE):
             value = _inline(value)
         if isinstance(value, Upload):
-            info = self._checked(value)
+            info = self._check_upload(value)
             draft.values[self.attribute] = new_name(self.folder, value.name, image_headers.SUFFIXES[info.media_type])
             draft.extra[self.name] = value
             self._measure(draft, info.width, info.height)
@@ -70,7 +70,7 @@ class Image(Field):
         if self.size is not None:
             draft.values |= dict(zip(self.size, (width, height), strict=True))
 
-    def _checked(self, upload: Upload) -> image_headers.ImageInfo:
+    def _check_upload(self, upload: Upload) -> image_headers.ImageInfo:
         """Type and size of an uploaded image.
 
         :raises colander.Invalid: for a file that is too large, or no image

@@ -41,7 +41,7 @@ class Count(Field):
         return plan.value(plan.expression(place, self.name, self.source(place.table)))
 
 
-def unchanged(value: Any) -> Any:
+def identity(value: Any) -> Any:
     """Returns the value as it is: the function of a computed field that shows another value."""
     return value
 
@@ -62,7 +62,7 @@ class Computed(Field):
         readers = [plan.read(place, path) for path in self.paths]
         if len(readers) == 1:
             (only,) = readers
-            if function is unchanged:
+            if function is identity:
                 return only
             return lambda row, page: function(only(row, page))
         positions = [position for reader in readers if (position := plan.position_of(reader)) is not None]

@@ -274,7 +274,7 @@ def _text_rules(info: ColumnInfo, length: int | None) -> list[Any]:
     """Returns the validators of a text: pattern, length, e-mail address or URL."""
     rules: list[Any] = []
     if info.pattern is not None:
-        rules.append(_bounded(functools.partial(colander.Regex, info.pattern), info.pattern_error))
+        rules.append(_bound_length(functools.partial(colander.Regex, info.pattern), info.pattern_error))
     if length is not None or info.min_length is not None:
         rules.append(
             colander.Length(
@@ -285,13 +285,13 @@ def _text_rules(info: ColumnInfo, length: int | None) -> list[Any]:
             )
         )
     if info.kind == "email":
-        rules.append(_bounded(colander.Email, "Enter a valid email address."))
+        rules.append(_bound_length(colander.Email, "Enter a valid email address."))
     if info.kind == "url":
-        rules.append(_bounded(functools.partial(colander.Regex, _URL), "Enter a valid URL."))
+        rules.append(_bound_length(functools.partial(colander.Regex, _URL), "Enter a valid URL."))
     return rules
 
 
-def _bounded(validator: Callable[..., Any], message: str | None) -> Any:
+def _bound_length(validator: Callable[..., Any], message: str | None) -> Any:
     """Wraps a validator; it rejects a very long text unmatched: ``re`` takes 100 bytes for each repetition."""
     check = validator(msg=message)
 
@@ -336,10 +336,10 @@ def node(name: str, python_type: type, info: ColumnInfo, *, length: int | None, 
         rules = _text_rules(info, length)
     validator = colander.All(*rules) if rules else None
     skipping = _skipping_blank(validator) if rules else None
-    return colander.SchemaNode(kind, name=name, validator=skipping, preparer=_lowered if info.lowered else None)
+    return colander.SchemaNode(kind, name=name, validator=skipping, preparer=_lower if info.lowered else None)
 
 
-def _lowered(value: Any) -> Any:
+def _lower(value: Any) -> Any:
     """A text in lower case; null and what is missing as it is."""
     return value.lower() if isinstance(value, str) else value
 

@@ -67,10 +67,10 @@ class Utilization(Field):
 
     def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
         key = plan.column(place, "id")
-        batch = plan.batch(lambda uow, rows: _represented(self._loaded(uow, keys_of(rows, key))))
+        batch = plan.batch(lambda uow, rows: _represent(self._load(uow, keys_of(rows, key))))
         return lambda row, page: page.batches[batch].get(row[key])
 
-    def _loaded(self, uow: UnitOfWork, keys: list[Any]) -> Mapping[Any, Shares]:
+    def _load(self, uow: UnitOfWork, keys: list[Any]) -> Mapping[Any, Shares]:
         shares = self.load(uow, keys)
         if not isinstance(shares, Mapping):
             raise wrong_result(self.load, shares, "a mapping")
@@ -88,11 +88,11 @@ class Utilization(Field):
 
     def ranks(self, uow: UnitOfWork, keys: list[Any]) -> dict[Any, float]:
         """The numbers by which objects are ordered, by id: of several shares, the first."""
-        shares = self._loaded(uow, keys)
+        shares = self._load(uow, keys)
         return {key: ratio for key, share in shares.items() if (ratio := _ratio(share)) is not None}
 
 
-def _represented(shares: Mapping[Any, Shares]) -> dict[Any, Any]:
+def _represent(shares: Mapping[Any, Shares]) -> dict[Any, Any]:
     return {
         key: share.represented()
         if isinstance(share, Share)

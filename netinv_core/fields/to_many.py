@@ -138,7 +138,7 @@ class ToMany(Field):
         return None
 
     def from_form(self, values: Sequence[Any]) -> Any:
-        return listed(values)
+        return to_list(values)
 
     def cell_references(self, value: Any) -> Iterable[tuple[Endpoint, Any]]:
         target = self.target
@@ -276,7 +276,7 @@ class ContentTypeList(Field):
             draft.reject(self.name, EMPTY)
 
     def from_form(self, values: Sequence[Any]) -> Any:
-        return listed(values)
+        return to_list(values)
 
     def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
         return cells.join_items(value)
@@ -330,7 +330,7 @@ class ReverseForeignKey(Field):
         return self._described({"type": "array", "items": nested_schema(self.registry.get(self.to))})
 
 
-def listed(values: Sequence[Any]) -> list[Any]:
+def to_list(values: Sequence[Any]) -> list[Any]:
     """Converts the values of a form to a list: an item for each value that is not blank, or one value with a JSON list.
 
     :raises colander.Invalid: for a file, or invalid JSON

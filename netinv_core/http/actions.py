@@ -144,14 +144,14 @@ class ActionRoute:
         """The path below the list of a resource: ``available-ips`` → ``{id}/available-ips/``."""
         return f"{self.name}/" if self.on_list else f"{{id}}/{self.name}/"
 
-    def matching(self, registry: Registry) -> list[Endpoint]:
+    def matching_resources(self, registry: Registry) -> list[Endpoint]:
         """The resources whose name matches."""
         endpoints = [registry.by_path[self.app.name, resource.name] for resource in self.app.resources]
         return [endpoint for endpoint in endpoints if re.fullmatch(self.pattern, endpoint.resource.name)]
 
     def endpoints(self, registry: Registry) -> list[Endpoint]:
         """The resources that have it."""
-        return [endpoint for endpoint in self.matching(registry) if self.offered(endpoint)]
+        return [endpoint for endpoint in self.matching_resources(registry) if self.offered(endpoint)]
 
 
 def add_netinv_action(
@@ -198,7 +198,7 @@ def add_netinv_action(
         method = lowered.upper()
         view = taking_documented_members(_taking_standard_parameters(view), schema_of(view))
         if method in UNSAFE_METHODS and not (on_list or read_only):
-            view = conditional.guarded(view)
+            view = conditional.with_precondition(view)
         config.add_view(view, request_method=method, permission=permissions[lowered], offers=offers, **common)
     if without_view := tuple(method for method in METHODS if method.lower() not in method_views):
         config.add_view(views.not_allowed, request_method=without_view, permission=OF_METHOD, offers=offers, **common)
@@ -226,7 +226,7 @@ def _taking_standard_parameters(view: View) -> View:
     if schema.form == "query":
         return view
     paging = {standard_parameters.LIMIT, standard_parameters.OFFSET} if schema.form == "page" else set()
-    return standard_parameters.taking(view, schema.query, paging, filtered=schema.filtered)
+    return standard_parameters.with_parameters(view, schema.query, paging, filtered=schema.filtered)
 
 
 def taking_documented_members(view: View, schema: OperationSchema) -> View:
@@ -251,7 +251,7 @@ def taking_documented_members(view: View, schema: OperationSchema) -> View:
 
 def _reserve_paths(config: Any, action: ActionRoute) -> None:
     """Claims the path of an action below each resource; Pyramid reports two claims of one path as a conflict."""
-    for endpoint in action.matching(config.registry.netinv):
+    for endpoint in action.matching_resources(config.registry.netinv):
         config.action(("netinv action", f"{endpoint.path}{action.below}"))
 
 

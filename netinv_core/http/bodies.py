@@ -64,13 +64,13 @@ def json_of(content: bytes, settings: Mapping[str, Any]) -> Any:
     if _separators(content) >= max_values and _separators(_STRING.sub(b"", content)) >= max_values:
         raise TooLarge(f"The request body holds more than {max_values} JSON values (netinv.max_json_values).")
     try:
-        return checked(json_values.parse(content), settings)
+        return check_body(json_values.parse(content), settings)
     except json_values.InvalidJson as error:
         _name_surrogates(error.lenient)
         raise BadRequest(f"JSON parse error - {error}") from None
 
 
-def checked(value: Any, settings: Mapping[str, Any]) -> Any:
+def check_body(value: Any, settings: Mapping[str, Any]) -> Any:
     """A parsed body.
 
     :raises TooLarge: for a list of more objects than ``netinv.max_bulk_objects``

@@ -32,12 +32,12 @@ def page(request: Request, body: Any, status: int) -> tuple[bytes, Mapping[str, 
     lines = json.dumps(json.loads(dumps_within(request.registry.netinv, body)), indent=2, ensure_ascii=False).split(
         "\n"
     )
-    linked = Markup("\n").join(map(_linked, lines))
+    linked = Markup("\n").join(map(_link_urls, lines))
     values = {"path": request.path, "method": request.method, "status": status, "body": linked, "url": url_of}
     return _PAGE.render(values).encode(), HEADERS
 
 
-def _linked(line: str) -> Markup:
+def _link_urls(line: str) -> Markup:
     """A line of JSON, its string made a link when it is a URL."""
     start = line.find('"http')
     end = line.rfind('"')

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, bounded
+from netinv_core.errors import Invalid, cut_to_limits
 from netinv_core.http import conditional, query_parameters, representations
 from netinv_core.http.list_bodies import ListBody, upserted_items
 from netinv_core.http.serialization import single_value
@@ -83,7 +83,7 @@ def upsert(request: Request) -> Results:
     if continues(request):
         return _each(request, items, write)
     with items.numbered_errors(), conditional.shows_current(request, single=False):
-        return _shown(request, items, write(range(len(items.bodies))))
+        return _downgrade_results(request, items, write(range(len(items.bodies))))
 
 
 def create_each(request: Request, items: ListBody) -> Results:
@@ -130,10 +130,10 @@ def delete_each(request: Request, bodies: list[Any]) -> Results:
 
 
 def _each(request: Request, items: ListBody, write: Write) -> Results:
-    return _shown(request, items, write_each(request.uow, len(items.bodies), write))
+    return _downgrade_results(request, items, write_each(request.uow, len(items.bodies), write))
 
 
-def _shown(request: Request, items: ListBody, results: Sequence[ItemResult]) -> Results:
+def _downgrade_results(request: Request, items: ListBody, results: Sequence[ItemResult]) -> Results:
     """The results in the version of the request; errors of rows of a table have their numbers."""
     uow, endpoint = request.uow, request.context.endpoint
     written = [dict(result.representation) for result in results if result.representation is not None]
@@ -146,7 +146,7 @@ def _shown(request: Request, items: ListBody, results: Sequence[ItemResult]) -> 
             entry["object"] = next(objects)
         if result.errors:
             number = {} if items.rows is None else {ROW_NUMBER: items.rows.numbers[place]}
-            entry["errors"] = bounded({**number, **result.errors})
+            entry["errors"] = cut_to_limits({**number, **result.errors})
         shown.append(entry)
     return shown
 

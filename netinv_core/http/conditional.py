@@ -25,7 +25,7 @@ from netinv_core.http.serialization import dumps
 from netinv_core.models.base import table_of
 from netinv_core.read import entity_tags
 from netinv_core.read.entity_tags import TagList
-from netinv_core.write.preconditions import REQUIRED, Precondition, check_locked, missing
+from netinv_core.write.preconditions import REQUIRED, Precondition, check_locked, missing_precondition
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -82,7 +82,7 @@ def of_items(request: Request, bodies: Sequence[Any], *, existing: bool = True) 
     items = [_of_item(body) if isinstance(body, Mapping) and MEMBER in body else None for body in bodies]
     sent = [isinstance(body, Mapping) and MEMBER in body for body in bodies]
     if existing and not all(sent) and is_required(request.uow):
-        raise missing([not is_sent for is_sent in sent])
+        raise missing_precondition([not is_sent for is_sent in sent])
     errors = [{MEMBER: [MALFORMED]} if named and tags is None else {} for named, tags in zip(sent, items, strict=True)]
     if any(errors):
         raise Invalid.batch(errors)
@@ -136,7 +136,7 @@ def shows_current(request: Request, *, single: bool) -> Iterator[None]:
         raise
 
 
-def guarded(view: View) -> View:
+def with_precondition(view: View) -> View:
     """The view of an action on an object, after the check of its precondition under the object's row lock."""
 
     @functools.wraps(view)

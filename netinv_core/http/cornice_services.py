@@ -10,7 +10,7 @@ from cornice.pyramidhook import register_service_views
 from netinv_core.http import list_formats, views
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.security_policy import API_ACCESS
-from netinv_core.http.standard_parameters import writing
+from netinv_core.http.standard_parameters import with_write_parameters
 from netinv_core.http.traversal import root_of
 from netinv_core.write.item_results import ON_ERROR
 from netinv_core.write.upsert import MATCH
@@ -23,17 +23,17 @@ def services_of(app: App) -> list[Service]:
     """An application's collection and item services: ``/api/dcim/{model}/`` and ``/api/dcim/{model}/{id}/``."""
     collection = _service(app, "collection", "")
     collection.add_view("GET", views.get_list, permission="view", offers=list_formats.offers)
-    collection.add_view("POST", writing(views.post, ON_ERROR), permission="add")
-    collection.add_view("PUT", writing(views.change_list, ON_ERROR, MATCH), permission="change")
-    collection.add_view("PATCH", writing(views.change_list, ON_ERROR, MATCH), permission="change")
-    collection.add_view("DELETE", writing(views.delete_list, ON_ERROR), permission="delete")
+    collection.add_view("POST", with_write_parameters(views.post, ON_ERROR), permission="add")
+    collection.add_view("PUT", with_write_parameters(views.change_list, ON_ERROR, MATCH), permission="change")
+    collection.add_view("PATCH", with_write_parameters(views.change_list, ON_ERROR, MATCH), permission="change")
+    collection.add_view("DELETE", with_write_parameters(views.delete_list, ON_ERROR), permission="delete")
     collection.add_view("OPTIONS", views.options_list, permission=API_ACCESS)
     item = _service(app, "item", "/{id}")
     item.add_view("GET", views.get_item, permission="view")
     item.add_view("POST", views.not_allowed, permission=PERMISSIONS["POST"])
-    item.add_view("PUT", writing(views.change_item), permission="change")
-    item.add_view("PATCH", writing(views.change_item), permission="change")
-    item.add_view("DELETE", writing(views.delete_item), permission="delete")
+    item.add_view("PUT", with_write_parameters(views.change_item), permission="change")
+    item.add_view("PATCH", with_write_parameters(views.change_item), permission="change")
+    item.add_view("DELETE", with_write_parameters(views.delete_item), permission="delete")
     item.add_view("OPTIONS", views.options_item, permission=API_ACCESS)
     return [collection, item]
 

@@ -19,14 +19,14 @@ from netinv_core.db import availability
 from netinv_core.db.engine import is_timeout
 from netinv_core.errors import CONCURRENT_CHANGE, Conflict, Denied, NotFound, RequestError, Unavailable
 from netinv_core.http.methods import UNSAFE_METHODS
-from netinv_core.http.problems import error_response, logged, unexpected
+from netinv_core.http.problems import error_response, log_unexpected, unexpected_response
 
 log = logging.getLogger(__name__)
 RETRY_AFTER = "5"  # seconds
 RETRY_CONFLICT_AFTER = "1"  # seconds
 
 
-def refused(error: RequestError, request: Request) -> Response:
+def request_error_response(error: RequestError, request: Request) -> Response:
     """The response to a request error.
 
     A violated constraint of the database makes the request run again: its rules then see the concurrent change, and
@@ -41,7 +41,7 @@ def refused(error: RequestError, request: Request) -> Response:
 
 def forbidden(error: HTTPForbidden, request: Request) -> Response:
     """A permission that the security policy denied, answered with the error that the policy gives as the reason."""
-    return refused(getattr(error.result, "error", None) or Denied(), request)
+    return request_error_response(getattr(error.result, "error", None) or Denied(), request)
 
 
 def not_found(error: Exception, request: Request) -> Response:
@@ -52,7 +52,7 @@ def not_found(error: Exception, request: Request) -> Response:
         response = RelativeRedirect(status=302, content_type="text/html")
         response.headers["Location"] = f"{path}/{query}"
         return response
-    return refused(NotFound(), request)
+    return request_error_response(NotFound(), request)
 
 
 class RelativeRedirect(Response):  # type: ignore[misc]
@@ -87,7 +87,7 @@ def conflict(error: sa.exc.IntegrityError, request: Request) -> Response:
     mark_error_retryable(error)
     if not is_error_retryable(request, error):
         log.warning("integrity error answered 409: %s", error.orig)
-    return refused(concurrent_change(), request)
+    return request_error_response(concurrent_change(), request)
 
 
 def concurrent_change() -> Conflict:
@@ -97,10 +97,10 @@ def concurrent_change() -> Conflict:
 
 def undecodable(error: URLDecodeError, request: Request) -> Response:
     """404 for a path that is not UTF-8."""
-    return refused(NotFound(), request)
+    return request_error_response(NotFound(), request)
 
 
-def broken(error: Exception, request: Request) -> Response:
+def unexpected_error_response(error: Exception, request: Request) -> Response:
     """500 for an unexpected error, whose traceback is logged; 503 where a plugin is at fault, which is named.
 
     A request that failed because of a concurrent change is run again; 409 after the last attempt.
@@ -113,10 +113,12 @@ def broken(error: Exception, request: Request) -> Response:
         log.info("%s %s met another change and is tried again: %s", request.method, request.path, error)
     elif IRetryableError.providedBy(error):
         log.warning("%s %s met other changes each time: %s", request.method, request.path, error)
-        return refused(concurrent_change(), request)
+        return request_error_response(concurrent_change(), request)
     else:
-        return logged(error, request.environ, request.registry.netinv, f"{request.method} {request.path} failed")
-    return unexpected(request.environ)
+        return log_unexpected(
+            error, request.environ, request.registry.netinv, f"{request.method} {request.path} failed"
+        )
+    return unexpected_response(request.environ)
 
 
 def unavailable(error: sa.exc.SQLAlchemyError, request: Request) -> Response:
@@ -127,24 +129,24 @@ def unavailable(error: sa.exc.SQLAlchemyError, request: Request) -> Response:
     if route is not None and route.may_repeat(error):
         mark_error_retryable(error)
         log.info("%s %s is read from the primary: %s", request.method, request.path, availability.reason(error))
-        return refused(Unavailable("The database cannot be reached at the moment."), request)
+        return request_error_response(Unavailable("The database cannot be reached at the moment."), request)
     if availability.is_away(error):
         detail = "The database cannot be reached at the moment. Try again later."
     elif is_timeout(error):
         detail = "The database cancelled what took longer than netinv.statement_timeout; nothing was changed."
     else:
-        return broken(error, request)
+        return unexpected_error_response(error, request)
     log.error("%s %s answered 503: %s", request.method, request.path, availability.reason(error))
-    return refused(Unavailable(detail, {"Retry-After": RETRY_AFTER}), request)
+    return request_error_response(Unavailable(detail, {"Retry-After": RETRY_AFTER}), request)
 
 
 def includeme(config: Any) -> None:
     """Adds the exception views."""
     config.add_exception_view(unavailable, context=sa.exc.SQLAlchemyError)
-    config.add_exception_view(refused, context=RequestError)
+    config.add_exception_view(request_error_response, context=RequestError)
     config.add_exception_view(conflict, context=sa.exc.IntegrityError)
     config.add_exception_view(undecodable, context=URLDecodeError)
-    config.add_exception_view(broken, context=Exception)
+    config.add_exception_view(unexpected_error_response, context=Exception)
     config.add_exception_view(lambda error, request: error, context=HTTPException)
     config.add_forbidden_view(forbidden)
     config.add_notfound_view(not_found)

@@ -106,7 +106,7 @@ def _database(engine: Engine, registry: Registry) -> str:
     try:
         with engine.connect().execution_options(**registry.driver.connection_options(writing=False)) as connection:
             connection.execute(sa.select(1))
-            missing = revisions.missing(connection, _heads(registry))
+            missing = revisions.missing_heads(connection, _heads(registry))
     except sa.exc.SQLAlchemyError as error:
         log.warning("not ready: the database cannot be used: %s", availability.reason(error))
         return UNREACHABLE if availability.is_away(error) else FAILED

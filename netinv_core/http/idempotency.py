@@ -45,9 +45,7 @@ def idempotent_view(view: View, info: Any) -> View:
         if not keyed.looked_up:
             stored_answers.look_up(request.uow, keyed)
         digest = _digest(request)
-        return (
-            _replayed(request, keyed, digest) if keyed.row is not None else _carried_out(view, request, keyed, digest)
-        )
+        return _replay(request, keyed, digest) if keyed.row is not None else _carried_out(view, request, keyed, digest)
 
     return wrapper
 
@@ -60,7 +58,7 @@ def _carried_out(view: View, request: Request, keyed: KeyedRequest, digest: str)
         if not _was_stored_meanwhile(request, keyed):
             raise
         request.tm.doom()
-        return _replayed(request, keyed, digest)
+        return _replay(request, keyed, digest)
     if response.status_int < 400:
         headers = [(name, value) for name, value in response.headerlist if name.lower() not in _RECALCULATED]
         stored_answers.store(request.uow, keyed, digest, KeptAnswer(response.status_int, headers, response.body))
@@ -77,7 +75,7 @@ def _was_stored_meanwhile(request: Request, keyed: KeyedRequest) -> bool:
     return keyed.row is not None
 
 
-def _replayed(request: Request, keyed: KeyedRequest, digest: str) -> Response:
+def _replay(request: Request, keyed: KeyedRequest, digest: str) -> Response:
     """The stored answer.
 
     :raises KeyReused: if the key is that of another request

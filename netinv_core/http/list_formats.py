@@ -77,7 +77,7 @@ def formats_of_packages(registry: Registry) -> dict[str, ListFormat]:
     :raises PackageError: when a package fails
     """
     formats: dict[str, ListFormat] = {}
-    for contributed in _contributed(registry):
+    for contributed in _formats_by_package(registry):
         parameters = {item.parameter: item for item in contributed if not item.media_type}
         if claimed := formats.keys() & parameters.keys():
             raise ValueError(f"two packages claim the query parameter {min(claimed)!r} of lists")
@@ -86,7 +86,7 @@ def formats_of_packages(registry: Registry) -> dict[str, ListFormat]:
 
 
 @cached_in_registry
-def _contributed(registry: Registry) -> list[list[ListFormat]]:
+def _formats_by_package(registry: Registry) -> list[list[ListFormat]]:
     """The list formats of each package.
 
     :raises PackageError: when a package fails
@@ -103,13 +103,13 @@ def _contributed(registry: Registry) -> list[list[ListFormat]]:
 @cached_in_registry
 def files_of(registry: Registry) -> dict[str, ListFormat]:
     """The formats that content negotiation selects, by media type."""
-    return {item.media_type: item for formats in _contributed(registry) for item in formats if item.media_type}
+    return {item.media_type: item for formats in _formats_by_package(registry) for item in formats if item.media_type}
 
 
 @cached_in_registry
 def readers_of(registry: Registry) -> dict[str, Callable[[Request], Any]]:
     """The functions that read bodies in the formats of packages, by media type."""
-    every = [item for formats in _contributed(registry) for item in formats]
+    every = [item for formats in _formats_by_package(registry) for item in formats]
     return {media_type: item.read for item in every if item.read is not None for media_type in item.reads}
 
 

@@ -28,7 +28,7 @@ def fault(text: str) -> str | None:
     return None if not text or _MEDIA_TYPE.fullmatch(text) else FAULT
 
 
-def sent(text: str) -> str:
+def safe_media_type(text: str) -> str:
     """Returns the value of ``Content-Type`` for a file of a media type that a user chose.
 
     It is ``text/plain`` for what is no media type, and for what other pages load and run.

@@ -19,6 +19,6 @@ def allow_header(methods: Sequence[str]) -> str:
 
 
 @lru_cache("constants", 2000)
-def permitted(methods: tuple[str, ...], writes: frozenset[str]) -> str:
+def allowed_methods(methods: tuple[str, ...], writes: frozenset[str]) -> str:
     """The value of the Allow header of a path with these methods, where only these actions write."""
     return allow_header([method for method in methods if method == "GET" or PERMISSIONS[method] in writes])

@@ -72,11 +72,11 @@ def samples(request: Request) -> list[Sample]:
         *_backups(uow),
         *_queue(uow.registry.settings.get("queue_url", "")),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
-        *[sample for found in parts_in_time(request, "netinv_metrics", _checked) for sample in found],
+        *[sample for found in parts_in_time(request, "netinv_metrics", _check_samples) for sample in found],
     ]
 
 
-def _checked(found: Iterable[Sample]) -> list[Sample]:
+def _check_samples(found: Iterable[Sample]) -> list[Sample]:
     """The metrics of a package.
 
     :raises TypeError: for anything else

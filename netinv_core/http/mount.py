@@ -29,7 +29,7 @@ _COOKIE_PATH = re.compile(r";\s*Path=/(?=;|$)", re.IGNORECASE)
 HOST_COOKIE = "__Host-"
 
 
-def mounted(inner: Policy) -> Policy:
+def with_mount_point(inner: Policy) -> Policy:
     """Execution policy that takes the mount point from a request, and adds it to the answer of ``inner``."""
 
     def policy(environ: Environ, router: IRouter) -> Response:

@@ -97,35 +97,35 @@ def _parts(content: bytes, content_type: str) -> Iterator[tuple[str, str | Uploa
     """The parts between the boundaries, by their names (RFC 2046, 5.1.1)."""
     boundary = _header("Content-Type", content_type).get_param("boundary")
     if not isinstance(boundary, str) or not 0 < len(boundary) <= 70 or not boundary.isascii():
-        raise _broken("Invalid boundary")
+        raise _malformed_body("Invalid boundary")
     _, *parts = (b"\r\n" + content).split(b"\r\n--" + boundary.encode(), MAX_MEMBERS + 1)
     for part in parts:
         if part.startswith(b"--"):
             return
         if part is parts[-1] and len(parts) > MAX_MEMBERS:
-            raise _broken("Too many parts")
+            raise _malformed_body("Too many parts")
         padding, opened, rest = part.partition(b"\r\n")
         head, divided, data = (b"\r\n" + rest).partition(b"\r\n\r\n")
         if padding.strip(b" \t") or not opened or not divided:
-            raise _broken("A part has no header")
+            raise _malformed_body("A part has no header")
         yield _part(head.lstrip(), data)
-    raise _broken("The end is missing")
+    raise _malformed_body("The end is missing")
 
 
 def _part(head: bytes, data: bytes) -> tuple[str, str | Upload]:
     """A part's name, and its text or file; names are UTF-8 (RFC 7578, 5.1)."""
     if len(head) > MAX_PART_HEADER_SIZE:
-        raise _broken(f"A part has a header of more than {MAX_PART_HEADER_SIZE} bytes")
+        raise _malformed_body(f"A part has a header of more than {MAX_PART_HEADER_SIZE} bytes")
     header = email.parser.HeaderParser().parsestr(head.decode("utf-8", "replace"))
     name, file_name = header.get_param("name", header="Content-Disposition"), header.get_filename()
     if header.get_content_disposition() != "form-data" or not isinstance(name, str):
-        raise _broken("A part has no name")
+        raise _malformed_body("A part has no name")
     if file_name is not None:
         return name, Upload(file_name, data)
     try:
         return name, data.decode()
     except UnicodeDecodeError:
-        raise _broken("A part is not UTF-8") from None
+        raise _malformed_body("A part is not UTF-8") from None
 
 
 def _header(name: str, value: str) -> Message:
@@ -134,5 +134,5 @@ def _header(name: str, value: str) -> Message:
     return header
 
 
-def _broken(reason: str) -> BadRequest:
+def _malformed_body(reason: str) -> BadRequest:
     return BadRequest(f"Multipart form parse error - {reason}")

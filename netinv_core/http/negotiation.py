@@ -80,7 +80,7 @@ def negotiated_view(view: View, info: Any) -> View:
             "permission= to its configuration: "
             "the name of a permission, or pyramid.security.NO_PERMISSION_REQUIRED for a view that anyone may see."
         )
-    return _negotiated(view, info.options)
+    return _with_negotiation(view, info.options)
 
 
 def _with_checked_headers(view: View, module: str) -> View:
@@ -96,7 +96,7 @@ def _with_checked_headers(view: View, module: str) -> View:
     return wrapper
 
 
-def _negotiated(view: View, options: Mapping[str, Any]) -> View:
+def _with_negotiation(view: View, options: Mapping[str, Any]) -> View:
     allow, offers = _function(options.get("allow"), READ_ONLY), _function(options.get("offers"), ())
     read_only, versioned = options.get("read_only", False), options.get("versioned", True)
 
@@ -151,7 +151,7 @@ def negotiate(accept: str | None, query: Mapping[str, list[str]], offers: Sequen
     :raises NotFound: for an ``api_version`` that is not supported, or an unknown ``format``
     :raises BadRequest: when header and query ask for different versions
     """
-    media, header_version = _accepted(accept, tuple(offers))
+    media, header_version = _best_offer(accept, tuple(offers))
     chosen = single_value(query, "format") if "format" in query else ""
     if chosen == "api":
         raise NotAcceptable()
@@ -180,13 +180,13 @@ def version_asked(environ: Mapping[str, Any]) -> str:
     asked = dict(_VERSION_ASKED.findall(environ.get("QUERY_STRING", "")[:MAX_QUERY_READ]))
     query = {name: [value] for name, value in asked.items()}
     try:
-        return chosen_version(_accepted(environ.get("HTTP_ACCEPT"), ())[1], query)
+        return chosen_version(_best_offer(environ.get("HTTP_ACCEPT"), ())[1], query)
     except RequestError:
         return versions.DEFAULT
 
 
 @lru_cache("accepted media types", 200)
-def _accepted(accept: str | None, offers: tuple[str, ...]) -> tuple[str, str | None]:
+def _best_offer(accept: str | None, offers: tuple[str, ...]) -> tuple[str, str | None]:
     """The best media range that is offered, and its ``version`` parameter."""
     if not accept or not accept.strip():
         return versions.JSON, None
@@ -216,7 +216,7 @@ def media_ranges(accept: str) -> list[tuple[float, str, str | None]]:
     for part in accept.split(","):
         media, *parameters = part.split(";")
         pairs = (item.partition("=") for item in parameters)
-        values = {name.strip().lower(): _unquoted(value.strip()) for name, equals, value in pairs if equals}
+        values = {name.strip().lower(): _unquote(value.strip()) for name, equals, value in pairs if equals}
         ranges.append((_quality(values.get("q", "")), media.strip().lower(), values.get("version")))
     return ranges
 
@@ -226,7 +226,7 @@ def _quality(text: str) -> float:
     return float(text) if _QUALITY.fullmatch(text) else 1.0
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     """A parameter's value without the quotes it may stand in (RFC 9110, 5.6.4)."""
     return value[1:-1].replace("\\", "") if len(value) > 1 and value[0] == value[-1] == '"' else value
 

@@ -10,7 +10,7 @@ from netinv_core.auth import permissions
 from netinv_core.errors import Denied
 from netinv_core.fields import Status
 from netinv_core.http import bulk_writes, versions
-from netinv_core.labels import capitalized
+from netinv_core.labels import capitalize
 from netinv_core.read.ordering import orderings_of
 from netinv_core.write import references
 
@@ -75,4 +75,4 @@ def _is_permitted(uow: UnitOfWork, endpoint: Endpoint, action: str) -> bool:
 
 def title_case(text: str) -> str:
     """``rack group`` → ``Rack Group``; abbreviations stay."""
-    return " ".join(word if word[:1].isupper() else capitalized(word) for word in text.split())
+    return " ".join(word if word[:1].isupper() else capitalize(word) for word in text.split())

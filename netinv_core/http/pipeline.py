@@ -28,7 +28,7 @@ from webob.datetime_utils import parse_date
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
 from netinv_core.http import dry_run, health, idempotency, mount, negotiation, rate_limits, warned
 from netinv_core.http.methods import UNSAFE_METHODS
-from netinv_core.http.problems import error_response, logged
+from netinv_core.http.problems import error_response, log_unexpected
 from netinv_core.http.request_uow import IDEMPOTENCY_KEY, unit_of_work
 from netinv_core.http.security_policy import SecurityPolicy
 from netinv_core.packages import as_exception
@@ -141,7 +141,7 @@ def _is_no_probe(environ: Environ, settings: Settings) -> bool:
 # -- steps before routing
 
 
-def recorded(inner: Policy) -> Policy:
+def with_log_context(inner: Policy) -> Policy:
     """Begins the log context of a request, and completes its answer: its id, headers of security, log and metrics."""
 
     def policy(environ: Environ, router: IRouter) -> Response:
@@ -154,7 +154,7 @@ def recorded(inner: Policy) -> Policy:
             _complete(response, environ, settings)
             seconds = time.perf_counter() - context.began
             if settings["server_timing"]:
-                response.headers["Server-Timing"] = _timing(context, seconds)
+                response.headers["Server-Timing"] = _server_timing(context, seconds)
             if access_log.log.isEnabledFor(logging.INFO):
                 access_log.write(environ, response, context, seconds)
             metrics.observe(environ["REQUEST_METHOD"], response.status_int, context, seconds)
@@ -179,14 +179,14 @@ def _complete(response: Response, environ: Environ, settings: Settings) -> None:
         headers.setdefault("Strict-Transport-Security", f"max-age={settings['hsts_seconds']}")
 
 
-def _timing(context: LogContext, seconds: float) -> str:
+def _server_timing(context: LogContext, seconds: float) -> str:
     """The value of Server-Timing (W3C): milliseconds of the database and of the whole request."""
     count, milliseconds = context.statements, context.statement_seconds * 1000
     noun = "statement" if count == 1 else "statements"
     return f'db;dur={milliseconds:.1f};desc="{count} {noun}", total;dur={seconds * 1000:.1f}'
 
 
-def traced(inner: Policy) -> Policy:
+def with_span(inner: Policy) -> Policy:
     """Creates the span of a request (OpenTelemetry)."""
 
     def policy(environ: Environ, router: IRouter) -> Response:
@@ -195,7 +195,7 @@ def traced(inner: Policy) -> Policy:
             return inner(environ, router)
         with tracing.request(environ, context) as span:
             response = inner(environ, router)
-            tracing.answered(span, environ["REQUEST_METHOD"], response.status_int, context)
+            tracing.end_request(span, environ["REQUEST_METHOD"], response.status_int, context)
         return response
 
     return policy
@@ -212,7 +212,7 @@ def errors_answered(inner: Policy) -> Policy:
         except BaseException as raised:
             failed = raised if isinstance(raised, Exception) else as_exception(raised)
             failure = f"{environ.get('REQUEST_METHOD')} {environ.get('PATH_INFO')} failed outside of the views"
-            return logged(failed, environ, router.registry.netinv, failure)
+            return log_unexpected(failed, environ, router.registry.netinv, failure)
 
     return policy
 
@@ -318,9 +318,13 @@ def _check_length(environ: Environ, settings: Settings) -> None:
 # -- the table
 
 PIPELINE: tuple[Around | Precheck | Included | Deriver, ...] = (
-    Around("mount point", lambda environ, settings: settings["base_url"] or environ.get("SCRIPT_NAME"), mount.mounted),
-    Around("record", always, recorded),
-    Around("trace", lambda environ, settings: settings["otel_endpoint"] and _is_no_probe(environ, settings), traced),
+    Around(
+        "mount point",
+        lambda environ, settings: settings["base_url"] or environ.get("SCRIPT_NAME"),
+        mount.with_mount_point,
+    ),
+    Around("record", always, with_log_context),
+    Around("trace", lambda environ, settings: settings["otel_endpoint"] and _is_no_probe(environ, settings), with_span),
     Around("errors", always, errors_answered),
     Precheck(
         "rate of the address",
@@ -364,12 +368,12 @@ def execution_policy() -> Policy:
         if isinstance(step, Precheck):
             checks.insert(0, step)
         elif isinstance(step, Around):
-            policy = step.around(_checked(tuple(checks), policy) if checks else policy)
+            policy = step.around(_with_prechecks(tuple(checks), policy) if checks else policy)
             checks = []
     return policy
 
 
-def _checked(checks: Sequence[Precheck], inner: Policy) -> Policy:
+def _with_prechecks(checks: Sequence[Precheck], inner: Policy) -> Policy:
     """The policy ``inner`` after checks, each of the requests that it applies to."""
 
     def policy(environ: Environ, router: IRouter) -> Response:

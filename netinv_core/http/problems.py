@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.response import Response
 
-from netinv_core.errors import InternalError, Invalid, PackageFailed, RequestError, bounded, error_text, explained
+from netinv_core.errors import InternalError, Invalid, PackageFailed, RequestError, cut_to_limits, error_text, explain
 from netinv_core.http import negotiation, versions
 from netinv_core.http.serialization import dumps, json_response
 from netinv_core.package_faults import package_at_fault
@@ -60,7 +60,7 @@ _OF_THE_WHOLE = ("detail", "non_field_errors", "__all__")
 
 def error_response(error: RequestError, environ: dict[str, Any]) -> Response:
     """The response to an error: its body as JSON, or a problem where the client accepts one."""
-    body = bounded(error.body)
+    body = cut_to_limits(error.body)
     response = json_response({**body, **error.extra} if error.extra else body, error.status)
     if accepts_problem(environ.get("HTTP_ACCEPT", "")):
         response = Response(
@@ -72,14 +72,14 @@ def error_response(error: RequestError, environ: dict[str, Any]) -> Response:
     return response
 
 
-def unexpected(environ: dict[str, Any], package: str | None = None) -> Response:
+def unexpected_response(environ: dict[str, Any], package: str | None = None) -> Response:
     """The response to an unexpected error: 500, or 503 where a ``package`` is at fault."""
     if package is None:
         return error_response(InternalError(), environ)
     return error_response(PackageFailed(PACKAGE_FAILED.format(package, id_of(environ))), environ)
 
 
-def logged(error: Exception, environ: dict[str, Any], registry: Registry, failure: str) -> Response:
+def log_unexpected(error: Exception, environ: dict[str, Any], registry: Registry, failure: str) -> Response:
     """The response to an unexpected error, which is logged with its traceback and the plugin that is at fault.
 
     :param failure: a sentence about the request
@@ -89,7 +89,7 @@ def logged(error: Exception, environ: dict[str, Any], registry: Registry, failur
         registry.faults.note(registry, package, error)
     place = "" if package is None else f" in the package {package}"
     log.error("%s%s (request %s)", failure, place, id_of(environ), exc_info=error)
-    return unexpected(environ, package)
+    return unexpected_response(environ, package)
 
 
 def accepts_problem(accept: str) -> bool:
@@ -102,7 +102,7 @@ def accepts_problem(accept: str) -> bool:
 def problem_of(error: RequestError, body: Any, environ: dict[str, Any]) -> dict[str, Any]:
     """The problem of an error with a body."""
     in_query = environ["REQUEST_METHOD"] in ("GET", "HEAD")
-    located = bounded(Invalid.batch(error.object_errors).body) if any(error.object_errors) else body
+    located = cut_to_limits(Invalid.batch(error.object_errors).body) if any(error.object_errors) else body
     return {
         "type": "about:blank",
         "title": HTTPStatus(error.status).phrase,
@@ -133,7 +133,7 @@ def _messages(body: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[st
         for position, value in enumerate(body):
             yield from _messages(value, (*path, position) if isinstance(value, dict | list) else path)
     else:
-        yield path, explained(body)
+        yield path, explain(body)
 
 
 def _entry(path: tuple[str | int, ...], message: str, in_query: bool) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def check_address(environ: Mapping[str, Any], settings: Mapping[str, Any]) -> No
 
     :raises TooManyRequests: above ``netinv.rate_limit_address``
     """
-    _check("address", addresses.counted(environ.get("REMOTE_ADDR") or ""), settings)
+    _check("address", addresses.client_network(environ.get("REMOTE_ADDR") or ""), settings)
 
 
 def check_identity(request: Request, identity: Identity) -> None:

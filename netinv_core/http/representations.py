@@ -29,7 +29,7 @@ def shape_of(
     excluded = frozenset(filter(None, uow.query.get("exclude", ())))
     if excluded and endpoint.costly:
         standard_parameters.check_names("exclude", excluded, endpoint.costly)
-    members = sparse_fields.requested(uow, endpoint) if sparse_fields.PARAMETER in uow.query else None
+    members = sparse_fields.requested_members(uow, endpoint) if sparse_fields.PARAMETER in uow.query else None
     if "brief" in uow.query and single_value(uow.query, "brief") not in ("", "0"):
         if members is not None:
             sparse_fields.check_brief(endpoint, members)
@@ -39,7 +39,7 @@ def shape_of(
     return "full", (endpoint.costly & excluded) | (endpoint.opt_in | omitted) - included
 
 
-def listed(
+def list_representations(
     uow: RequestUnitOfWork, endpoint: Endpoint, keys: Sequence[Any], shape: str, without: frozenset[str]
 ) -> list[dict[str, Any]]:
     """The representations of objects in a list, in a shape and the version of the request; with ``?include=etag`` each
@@ -69,11 +69,11 @@ def has_revision(endpoint: Endpoint, shape: str, without: frozenset[str]) -> boo
 
 def sparse(uow: RequestUnitOfWork, endpoint: Endpoint, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Representations, limited to the members that the query names in ``fields`` and ``include``."""
-    members = sparse_fields.requested(uow, endpoint)
+    members = sparse_fields.requested_members(uow, endpoint)
     if members is None:
         return items
     included = dict.fromkeys(endpoint.fields.keys() & uow.query.get("include", ()))
-    return [sparse_fields.picked(item, {**included, **members}) for item in items]
+    return [sparse_fields.pick_members(item, {**included, **members}) for item in items]
 
 
 def _key(endpoint: Endpoint, item: Mapping[str, Any]) -> Any:

@@ -70,7 +70,7 @@ def add_root_view(config: Any, path: str, view: RootView) -> None:
     config.add_route(name, path)
     schema = schema_of(view)
     documented = taking_documented_members(view.view, schema)
-    taking = standard_parameters.taking(documented, schema.query, standard_parameters.SENT_WITH_WRITES)
+    taking = standard_parameters.with_parameters(documented, schema.query, standard_parameters.SENT_WITH_WRITES)
     config.add_view(taking, read_only=view.read_only, **common)
     config.add_view(view.options, request_method="OPTIONS", **common)
 

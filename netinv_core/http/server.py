@@ -90,7 +90,7 @@ def server_of(global_config: Mapping[str, str], **settings: Any) -> Callable[[An
     """
     limits = {"delay": 0.0, "timeout": 25.0}
     try:
-        settings = merged(settings, {**of_variables(os.environ), **_port(global_config)})
+        settings = merge_settings(settings, {**of_variables(os.environ), **_port(global_config)})
         limits = {name: float(settings.pop(f"shutdown_{name}", value)) for name, value in limits.items()}
         adjustments = _adjustments(settings)
         for family, kind, protocol, address in [] if adjustments.unix_socket else adjustments.listen:
@@ -124,10 +124,10 @@ def _adjustments(settings: Mapping[str, Any]) -> Adjustments:
     try:
         return Adjustments(**settings)
     except ValueError as error:
-        raise ValueError(_named(settings, str(error).rstrip("."))) from None
+        raise ValueError(_name_setting(settings, str(error).rstrip("."))) from None
 
 
-def _named(settings: Mapping[str, Any], reason: str) -> str:
+def _name_setting(settings: Mapping[str, Any], reason: str) -> str:
     """The reason why settings are refused, with the one without which they would be taken: some need others."""
     for name, value in settings.items():
         with contextlib.suppress(ValueError):
@@ -154,7 +154,7 @@ def of_variables(variables: Mapping[str, str]) -> dict[str, str]:
     return given
 
 
-def merged(settings: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+def merge_settings(settings: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     """The settings of the ini file with those that are ``given`` besides: a host or a port alone replaces that of
     ``listen``.
     """

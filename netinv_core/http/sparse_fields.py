@@ -24,7 +24,7 @@ Schema = Mapping[str, Any]
 _NESTED = "#/components/schemas/Nested"
 
 
-def requested(uow: RequestUnitOfWork, endpoint: Endpoint) -> Members | None:
+def requested_members(uow: RequestUnitOfWork, endpoint: Endpoint) -> Members | None:
     """The members that the query names; ``None`` for all. A filter of the parameter's name takes precedence.
 
     :raises Invalid: for a name of too many parts
@@ -81,13 +81,13 @@ def check_brief(endpoint: Endpoint, members: Members) -> None:
     _check(endpoint.registry, {"properties": _brief(endpoint.brief_fields)}, members, "")
 
 
-def picked(value: Any, members: Members | None) -> Any:
+def pick_members(value: Any, members: Members | None) -> Any:
     """The part of a representation with these members; in lists, of each item."""
     if isinstance(value, list) and members is not None:
-        return [picked(item, members) for item in value]
+        return [pick_members(item, members) for item in value]
     if not isinstance(value, dict) or members is None:
         return value
-    return {name: picked(part, members[name]) for name, part in value.items() if name in members}
+    return {name: pick_members(part, members[name]) for name, part in value.items() if name in members}
 
 
 def _check(registry: Registry, schema: Schema, members: Members, prefix: str) -> None:

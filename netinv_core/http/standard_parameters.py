@@ -73,7 +73,7 @@ def refuse_unknown(uow: RequestUnitOfWork, known: Collection[str], *, writes: bo
     """
     strict, errors = is_strict(uow), {}
     for name in sorted(uow.query.keys() - known) if strict or writes else ():
-        meant = _meant(name, known, writes=writes)
+        meant = _nearest_parameter(name, known, writes=writes)
         if meant is not None:
             errors[name] = [f"{UNKNOWN}. Did you mean {meant}?"]
         elif strict:
@@ -82,7 +82,7 @@ def refuse_unknown(uow: RequestUnitOfWork, known: Collection[str], *, writes: bo
         raise Invalid(errors)
 
 
-def _meant(name: str, known: Collection[str], *, writes: bool) -> str | None:
+def _nearest_parameter(name: str, known: Collection[str], *, writes: bool) -> str | None:
     """The parameter that an unknown one may mean; for a write also a parameter or header of writes."""
     if not writes:
         return nearest(name, known, LIKENESS)
@@ -90,7 +90,7 @@ def _meant(name: str, known: Collection[str], *, writes: bool) -> str | None:
     return header or nearest(name, MEANT.union(known), LIKENESS)
 
 
-def taking(
+def with_parameters(
     view: View, documented: Sequence[Mapping[str, Any]], names: Collection[str] = (), *, filtered: bool = False
 ) -> View:
     """The view, after a check that its request has no parameters but ``names`` and those that it documents; one that is
@@ -117,7 +117,7 @@ def taking(
     return wrapper
 
 
-def writing(view: View, *names: str) -> View:
+def with_write_parameters(view: View, *names: str) -> View:
     """The view of a write of a resource, which takes ``include`` and the other parameters ``names``."""
     misplaced = OF_LISTS_OF_WRITES.difference(names)
     known = OF_WRITES.union(names, {INCLUDE})

@@ -32,7 +32,7 @@ class TakesTooLong(Exception):
 
 
 @cached_in_registry
-def _running(registry: Registry) -> dict[Any, threading.Thread]:
+def _running_threads(registry: Registry) -> dict[Any, threading.Thread]:
     """The threads of parts that took too long, by the key of the part."""
     return {}
 
@@ -51,13 +51,13 @@ def in_time(request: Request, key: Hashable, function: Callable[[Request], Any],
     uow = request.uow
     if not seconds or uow.writing or uow.aside is not None:
         return function(request)
-    running = _running(registry)
+    running = _running_threads(registry)
     if (thread := running.get(key)) is not None and thread.is_alive():
         raise TakesTooLong(f"an earlier call still runs after {seconds:g} s")
     call = _Call(request, function)
     thread = threading.Thread(target=contextvars.copy_context().run, args=(call.run,), name="netinv-part", daemon=True)
     thread.start()
-    if call.waited(seconds):
+    if call.wait(seconds):
         running.pop(key, None)
         return call.outcome()
     running[key] = thread
@@ -118,7 +118,7 @@ class _Call:
         if is_left:
             self._uow.close()
 
-    def waited(self, seconds: float) -> bool:
+    def wait(self, seconds: float) -> bool:
         """Waits for the part. False when it has not ended; it then has the connections of the page."""
         if self._ended.wait(seconds):
             return True

@@ -12,7 +12,7 @@ from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 from pyramid.urldispatch import Route, RoutesMapper
 
-from netinv_core.http.methods import ITEM_METHODS, METHODS, permitted
+from netinv_core.http.methods import ITEM_METHODS, METHODS, allowed_methods
 
 if TYPE_CHECKING:
     from netinv_core.app import App
@@ -33,7 +33,7 @@ class Item:
 
     def allow(self) -> str:
         """The value of the Allow header."""
-        return permitted(ITEM_METHODS, self.endpoint.resource.writes)
+        return allowed_methods(ITEM_METHODS, self.endpoint.resource.writes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Collection:
 
     def allow(self) -> str:
         """The value of the Allow header."""
-        return permitted(METHODS, self.endpoint.resource.writes)
+        return allowed_methods(METHODS, self.endpoint.resource.writes)
 
     def __getitem__(self, name: str) -> Item:
         if self.endpoint.resource.of is not None:
@@ -95,13 +95,13 @@ class PrefixRoutesMapper(RoutesMapper):  # type: ignore[misc]
             segments = tuple(request.path_info.split("/", DEPTH + 1)[1 : DEPTH + 1])
         except (KeyError, UnicodeDecodeError):
             segments = ()
-        by_prefix = self._by_prefix or self._grouped()
+        by_prefix = self._by_prefix or self._group_mappers()
         while segments not in by_prefix:
             segments = segments[:-1]
         matched: dict[str, Any] = by_prefix[segments](request)
         return matched
 
-    def _grouped(self) -> dict[Segments, RoutesMapper]:
+    def _group_mappers(self) -> dict[Segments, RoutesMapper]:
         """Mappers of the routes that may match the paths with a prefix, by prefix. The empty one has those that begin
         with a placeholder.
         """

@@ -34,7 +34,7 @@ def user_config(request: Request) -> Any:
     body = body_of(request)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
-    stored = _merged(uow.execute(lock_rows(select)).scalar() or {}, body)
+    stored = _merge(uow.execute(lock_rows(select)).scalar() or {}, body)
     errors = {name: [reason] for name in body if (reason := storage_error({name: stored[name]})) is not None}
     if errors:
         raise Invalid(errors)
@@ -48,9 +48,9 @@ def user_config(request: Request) -> Any:
     return stored
 
 
-def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def _merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     merged = dict(old)
     for name, value in new.items():
         before = merged.get(name)
-        merged[name] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+        merged[name] = _merge(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
     return merged

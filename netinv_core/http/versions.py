@@ -34,7 +34,7 @@ def absent(endpoint: Endpoint, version: str) -> frozenset[str]:
     return frozenset(name for change in endpoint.resource.versions for name in _unknown(change, version))
 
 
-def coming(endpoint: Endpoint, version: str) -> frozenset[str]:
+def added_since(endpoint: Endpoint, version: str) -> frozenset[str]:
     """The fields of a resource that were added after ``version``; filters of removed fields still work."""
     return frozenset(
         name for change in endpoint.resource.versions if older(version, change.since) for name in change.absent

@@ -99,7 +99,7 @@ def list_page(
     most = uow.registry.settings.get("max_answer_objects", 0)
     if most and len(page.keys) > most:
         answer_size.check(uow.registry, len(page.keys), 0)
-    results = representations.listed(uow, endpoint, page.keys, shape, without)
+    results = representations.list_representations(uow, endpoint, page.keys, shape, without)
     return pagination.body(request, page, results)
 
 

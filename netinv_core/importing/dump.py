@@ -255,7 +255,7 @@ class Dump:
                 self.references.setdefault((target, field), to)
         for owner, others in list(self.objects.items()):
             for key, fields in others.items():
-                if changed := _repointed(fields, label, targets):
+                if changed := _repoint_references(fields, label, targets):
                     self.set((owner, key), **changed)
 
     def set(self, owner: Key, **values: Any) -> None:
@@ -276,7 +276,7 @@ class Dump:
         return " / ".join(names) + (f" ({', '.join(details)})" if details else "")
 
 
-def _repointed(fields: Fields, label: str, targets: Mapping[Any, str]) -> dict[str, Any]:
+def _repoint_references(fields: Fields, label: str, targets: Mapping[Any, str]) -> dict[str, Any]:
     """Returns the content types of generic references (``…_type``, ``…_id``) to objects that were moved."""
     return {
         name: targets[key].split(".")

@@ -45,15 +45,15 @@ def make_portable(step: Any, metadata: sa.MetaData) -> None:
         if step.modify_type is None and table is not None and step.column_name in table.c:
             step.existing_type = table.c[step.column_name].type
         elif step.existing_type is not None:
-            step.existing_type = _declared(step.existing_type)
+            step.existing_type = _declared_type(step.existing_type)
         if step.modify_type is not None:
-            step.modify_type = _declared(step.modify_type)
+            step.modify_type = _declared_type(step.modify_type)
     columns = (
         [step.column] if isinstance(step, AddColumnOp) else step.columns if isinstance(step, CreateTableOp) else []
     )
     for column in columns:
         if isinstance(column, sa.Column):
-            column.type = _declared(column.type)
+            column.type = _declared_type(column.type)
 
 
 def fill(step: AddColumnOp) -> str | None:
@@ -69,7 +69,7 @@ def fill(step: AddColumnOp) -> str | None:
     if value is None:
         advice = f"add it with nullable=True, {_ADVICE}"
         return f"{name}: the migration fails where the table has rows, unless you {advice}"
-    step.column = _filled(column, value)
+    step.column = _with_server_default(column, value)
     return None if is_known else f"{name}: rows that exist get {json.dumps(value)}"
 
 
@@ -83,7 +83,7 @@ def fill_before(steps: list[Any], metadata: sa.MetaData) -> tuple[list[Any], lis
         for part in step.ops if isinstance(step, ModifyTableOps) else [step]:
             if not isinstance(part, AlterColumnOp) or part.modify_nullable is not False:
                 continue
-            column = _altered(part, metadata)
+            column = _altered_column(part, metadata)
             value, is_known = _value_for_rows(column)
             name = f"{part.table_name}.{column.name} becomes required and has no default"
             if value is None:
@@ -96,7 +96,7 @@ def fill_before(steps: list[Any], metadata: sa.MetaData) -> tuple[list[Any], lis
     return filled, notes
 
 
-def _altered(step: AlterColumnOp, metadata: sa.MetaData) -> sa.Column[Any]:
+def _altered_column(step: AlterColumnOp, metadata: sa.MetaData) -> sa.Column[Any]:
     """The column that an operation alters, as it is declared; or as it is known, of one that no model declares any
     more.
     """
@@ -130,7 +130,7 @@ def _default(column: sa.Column[Any]) -> Any:
     return default.arg(None) if default.is_callable and isinstance(_implementation(column.type), sa.JSON) else None
 
 
-def _filled(column: sa.Column[Any], value: Any) -> sa.Column[Any]:
+def _with_server_default(column: sa.Column[Any], value: Any) -> sa.Column[Any]:
     """The column with a default of the server; the model's stays as it is."""
     return sa.Column(column.name, column.type, nullable=False, server_default=_literal(value))
 
@@ -152,7 +152,7 @@ def _sql_literal(value: Any) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _declared(kind: Any) -> Any:
+def _declared_type(kind: Any) -> Any:
     """The type that a model would declare for one that was read from the database; another as it is."""
     if not type(kind).__name__.isupper():
         return kind

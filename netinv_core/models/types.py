@@ -112,7 +112,7 @@ class Packed(TypeDecorator[bytes]):
         return bytes
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return dialect.type_descriptor(driver_of(dialect.name).packed(self.length))
+        return dialect.type_descriptor(driver_of(dialect.name).bytes_type(self.length))
 
 
 class Binary(TypeDecorator[bytes]):

@@ -39,7 +39,7 @@ def is_in(address: str, networks: Iterable[str]) -> bool:
     return any(parsed in item for item in map(network, networks) if item.version == parsed.version)
 
 
-def counted(address: str) -> str:
+def client_network(address: str) -> str:
     """The network whose clients count as one: an IPv4 address, or an IPv6 /64; empty for a local socket."""
     parsed = parse(address)
     if parsed is None:

@@ -81,7 +81,7 @@ def cached_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any] 
         seen, change = uow.execute(_since(of_changes=endpoint.table is _change), values).one()
         if seen <= (0 if conditions else MOST_CHANGES):
             return known.count + int(change)
-    count, number, waiting, change = uow.execute(_counted(endpoint, conditions), {"label": endpoint.label}).one()
+    count, number, waiting, change = uow.execute(_select_count(endpoint, conditions), {"label": endpoint.label}).one()
     counted = CachedCount(
         count if conditions else count - int(change),
         number if waiting <= (0 if conditions else MOST_CHANGES) else None,
@@ -131,7 +131,7 @@ def _has_records(endpoint: Endpoint) -> bool:
     return endpoint.table is _change or (endpoint.resource.recorded and endpoint.resource.of is None)
 
 
-def _counted(endpoint: Endpoint, conditions: Sequence[Any]) -> sa.Select[tuple[int, int, int, int]]:
+def _select_count(endpoint: Endpoint, conditions: Sequence[Any]) -> sa.Select[tuple[int, int, int, int]]:
     """SELECT of the count, the last number given, the number of change records that wait for numbers, and what they
     have added to the count.
     """

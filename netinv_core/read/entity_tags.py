@@ -93,7 +93,7 @@ def revision_of(endpoint: Endpoint, representation: Mapping[str, Any]) -> str:
     """
     if has_time(endpoint):
         return _of_time(representation[LAST_UPDATED])
-    own = {name: _identified(representation[name]) for name in _own_fields(endpoint) if name in representation}
+    own = {name: _replace_by_ids(representation[name]) for name in _own_fields(endpoint) if name in representation}
     return digest(orjson.dumps(own, str, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS))
 
 
@@ -166,8 +166,8 @@ def _is_column(endpoint: Endpoint, name: str) -> bool:
     return attribute in endpoint.table.c or f"{attribute}_id" in endpoint.table.c
 
 
-def _identified(value: Any) -> Any:
+def _replace_by_ids(value: Any) -> Any:
     """A value of a representation with the ids of nested objects in place of their members."""
     if isinstance(value, list):
-        return sorted((_identified(part) for part in value), key=str)
+        return sorted((_replace_by_ids(part) for part in value), key=str)
     return value.get("id", value.get("value", value)) if isinstance(value, dict) else value

@@ -48,7 +48,7 @@ def rows(
 
     It takes one statement, or two where the first sort key may be null: one for its values, then one for its nulls.
     """
-    keys = [_reversed(key) for key in _keys(order)] if position.backward else _keys(order)
+    keys = [_reverse(key) for key in _keys(order)] if position.backward else _keys(order)
     statement = (
         sa.select(*(key.expression for key in keys))
         .select_from(order.source_for(filtered=bool(conditions)))
@@ -75,7 +75,7 @@ def _keys(order: Order) -> list[SortKey]:
     return [key._replace(expression=_comparable(key.expression)) for key in order.keys[: last + 1]]
 
 
-def _reversed(key: SortKey) -> SortKey:
+def _reverse(key: SortKey) -> SortKey:
     return key._replace(descending=not key.descending, nulls_first=not key.nulls_first)
 
 
@@ -188,7 +188,7 @@ _DECODERS: Mapping[str, Callable[[str], Any]] = {
 
 def dumps(position: Position) -> str:
     """Converts a position to text; :func:`loads` restores it."""
-    return json.dumps([position.backward, *map(_encoded, position.values)], separators=(",", ":"), ensure_ascii=False)
+    return json.dumps([position.backward, *map(_encode, position.values)], separators=(",", ":"), ensure_ascii=False)
 
 
 def loads(text: str) -> Position:
@@ -197,7 +197,7 @@ def loads(text: str) -> Position:
     return Position(tuple(_DECODERS[item[0]](item[1]) if isinstance(item, list) else item for item in values), backward)
 
 
-def _encoded(value: Any) -> Any:
+def _encode(value: Any) -> Any:
     kind, encode = _ENCODERS.get(type(value), ("", None))
     return value if encode is None else [kind, encode(value)]
 

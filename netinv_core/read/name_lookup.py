@@ -67,7 +67,7 @@ class NameQuery:
         keys = self.keys()
         matches = [table.c.id.in_(list(keys.values()))] if keys else []
         for name in self.by:
-            converted = _converted(table.c[name], self.values)
+            converted = _convert(table.c[name], self.values)
             if converted:
                 matches.append(table.c[name].in_(list(converted.values())))
         limits = [] if self.public else permissions.visible(uow, self.target, table)
@@ -79,7 +79,7 @@ class NameQuery:
         named = sa.select(table.c.id).where(*self.conditions(uow, table))
         return descendants(self.target, named) if self.tree else named
 
-    def missing(self, ids: IdsByValue) -> Invalid | None:
+    def missing_error(self, ids: IdsByValue) -> Invalid | None:
         """Returns the error for the first value without an object; ``None`` when each has one."""
         value = next((value for value in self.values if not ids[value]), None)
         return None if value is None else invalid_choice(self.parameter, value if self.multiple else "That choice")
@@ -90,7 +90,7 @@ def invalid_choice(parameter: str, value: str) -> Invalid:
     return Invalid.field(parameter, f"Select a valid choice. {value} is not one of the available choices.")
 
 
-def _converted(column: Any, values: Sequence[str]) -> dict[str, Any]:
+def _convert(column: Any, values: Sequence[str]) -> dict[str, Any]:
     """Returns the values converted to the column's type, by value; those that cannot be are omitted."""
     converted: dict[str, Any] = {}
     for value in values:
@@ -162,7 +162,7 @@ def _lookup_of(uow: UnitOfWork, query: NameQuery) -> _Lookup | None:
     return _Lookup(query.target, query.by, bool(query.keys()), query.tree)
 
 
-def _found(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[IdsByValue]:
+def _find(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[IdsByValue]:
     """The ids of the objects that each value names, for each query; one statement."""
     kept = [lookup for lookup in (_lookup_of(uow, query) for query in queries) if lookup is not None]
     if len(kept) < len(queries):
@@ -185,7 +185,7 @@ def _found(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[IdsByValue]:
 def _look_up(uow: UnitOfWork, query: NameQuery) -> IdsByValue:
     """Returns the ids of the objects that each value names; one statement unless :func:`look_up_together` did."""
     cached: IdsByValue | None = uow.row_cache.get((NameQuery, query))
-    return _found(uow, [query])[0] if cached is None else cached
+    return _find(uow, [query])[0] if cached is None else cached
 
 
 def look_up_together(uow: UnitOfWork, queries: Iterable[NameQuery]) -> None:
@@ -196,13 +196,13 @@ def look_up_together(uow: UnitOfWork, queries: Iterable[NameQuery]) -> None:
             query.keys()
             valid.append(query)
     if len(valid) > 1:
-        uow.row_cache.update(zip(((NameQuery, query) for query in valid), _found(uow, valid), strict=True))
+        uow.row_cache.update(zip(((NameQuery, query) for query in valid), _find(uow, valid), strict=True))
 
 
 def _by_value(query: NameQuery, rows: Sequence[Sequence[Any]]) -> IdsByValue:
     """The ids of the objects that each value means; a row has the values of :func:`_part`."""
     keys = query.keys()
-    converted_values = [_converted(query.target.table.c[name], query.values) for name in query.by]
+    converted_values = [_convert(query.target.table.c[name], query.values) for name in query.by]
     # The ids by the id, and by each name, of the object that is named; dictionaries keep them in order, each once.
     by_id: dict[Any, dict[Any, None]] = {}
     by_name: list[dict[Any, dict[Any, None]]] = [{} for _ in query.by]
@@ -232,7 +232,7 @@ def ids_of(uow: UnitOfWork, query: NameQuery, *, each: bool = False) -> list[Any
         uow.deferred_lookups.append(query)
         return _selects(uow, query, each=each)
     ids = _look_up(uow, query)
-    if (error := query.missing(ids)) is not None:
+    if (error := query.missing_error(ids)) is not None:
         raise error
     if query.tree and sum(map(len, ids.values())) > MANY_VALUES:
         return _selects(uow, query, each=each)
@@ -254,7 +254,7 @@ def validation_errors(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[Inv
     for kind, group in by_kind.items():
         values = tuple(dict.fromkeys(value for query in group for value in query.values))
         ids_by_kind[kind] = _look_up(uow, dataclasses.replace(group[0], values=values, tree=False))
-    return [query.missing(ids_by_kind[_kind(query)]) for query in queries]
+    return [query.missing_error(ids_by_kind[_kind(query)]) for query in queries]
 
 
 def _kind(query: NameQuery) -> tuple[Any, ...]:

@@ -219,7 +219,7 @@ class _Joins:
     def sort_keys(self, ordering: Ordering, steps: Sequence[str]) -> Iterator[SortKey]:
         """Yields the sort keys of an ordering of the object that the references ``steps`` lead to."""
         visible = everything if ordering.public and not steps else self._visible
-        yield from self._keys_of([_prefixed(".".join(steps), path) for path in ordering.paths], visible)
+        yield from self._keys_of([_prefix(".".join(steps), path) for path in ordering.paths], visible)
         if ordering.references:
             yield from self._first_of([[*steps, reference] for reference in ordering.references])
         if ordering.expression is not None:
@@ -258,7 +258,7 @@ class _Joins:
                 continue
             prefix = ".".join([*steps, reference])
             paths = display.paths if (display := orderings_of(target).get("display")) is not None else ("id",)
-            keys = list(self._keys_of([_prefixed(prefix, path) for path in paths], self._visible))
+            keys = list(self._keys_of([_prefix(prefix, path) for path in paths], self._visible))
             alternatives.append((place.table.c[f"{reference}_id"].is_not(None), keys))
         for number, key in enumerate(alternatives[0][1] if alternatives else ()):
             if len(alternatives) == 1:
@@ -290,7 +290,7 @@ class _Joins:
         return self._places[key]
 
 
-def _prefixed(prefix: str, path: str) -> str:
+def _prefix(prefix: str, path: str) -> str:
     sign = "-" if path.startswith("-") else ""
     return sign + f"{prefix}.{path.removeprefix('-')}".lstrip(".")
 
@@ -315,10 +315,10 @@ def _order(joins: _Joins, keys: Sequence[SortKey]) -> Order:
 
 def order_by(driver: Driver, keys: Iterable[SortKey]) -> list[Any]:
     """Returns the ORDER BY expressions of sort keys, with nulls first or last on every database."""
-    return [expression for key in keys for expression in _sorted(driver, key)]
+    return [expression for key in keys for expression in _order_by(driver, key)]
 
 
-def _sorted(driver: Driver, key: SortKey) -> list[Any]:
+def _order_by(driver: Driver, key: SortKey) -> list[Any]:
     ordered = key.expression.desc() if key.descending else key.expression.asc()
     if not key.nullable:
         return [ordered]

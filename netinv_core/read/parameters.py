@@ -23,9 +23,7 @@ TOO_MANY = (
 Accepted = tuple[str, "Filter", str, list[str]]  # parameter, its filter, the lookup's suffix, values
 
 
-def _accepted(
-    uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters
-) -> tuple[list[Accepted], dict[str, list[str]]]:
+def _accept(uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters) -> tuple[list[Accepted], dict[str, list[str]]]:
     """The parameters that have a filter and values, and the errors of unknown ones."""
     accepted: list[Accepted] = []
     unknown: dict[str, list[str]] = {}
@@ -44,7 +42,7 @@ def _accepted(
 
 def look_up_names(uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters) -> None:
     """Looks up the objects that several parameters name in one statement, for :func:`parse_parameters` to find them."""
-    _look_up_names(uow, endpoint, _accepted(uow, endpoint, parameters)[0])
+    _look_up_names(uow, endpoint, _accept(uow, endpoint, parameters)[0])
 
 
 def _look_up_names(uow: UnitOfWork, endpoint: Endpoint, accepted: Sequence[Accepted]) -> None:
@@ -66,7 +64,7 @@ def parse_parameters(
 
     :raises Invalid: naming every unknown parameter, or the first one with a bad value or too many
     """
-    accepted, unknown = _accepted(uow, endpoint, parameters)
+    accepted, unknown = _accept(uow, endpoint, parameters)
     if unknown and strict:
         raise Invalid(unknown)
     if len(accepted) > 1:

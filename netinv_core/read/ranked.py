@@ -24,7 +24,7 @@ def is_ranked(endpoint: Endpoint, name: str) -> bool:
     return isinstance(endpoint.fields.get(name.removeprefix("-")), fields.Utilization)
 
 
-def ranked(uow: UnitOfWork, endpoint: Endpoint, name: str, keys: Sequence[Any]) -> list[Any]:
+def rank(uow: UnitOfWork, endpoint: Endpoint, name: str, keys: Sequence[Any]) -> list[Any]:
     """The ids in the order of a field, those without a value last; equal ones stay in their order.
 
     :raises Invalid: for more than :data:`MAX_RANKED`

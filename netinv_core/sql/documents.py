@@ -42,7 +42,7 @@ class MemberPath:
 
         :raises ValueError: for a value that the lookup does not take
         """
-        found = _compared(dialect, document, self.names, self.lookup, value)
+        found = _compare(dialect, document, self.names, self.lookup, value)
         return negated(found) if self.negated else found
 
 
@@ -87,7 +87,7 @@ def _member(owner: Endpoint, steps: tuple[str, ...], column: str, names: list[st
     return MemberPath(steps, owner, column, tuple(names), lookup, negate)
 
 
-def _compared(dialect: str, document: Any, names: Sequence[str], lookup: str, value: Any) -> Condition:
+def _compare(dialect: str, document: Any, names: Sequence[str], lookup: str, value: Any) -> Condition:
     if lookup == "exact":
         return _equal(dialect, document, names, value)
     text = json_sql.text(dialect, document, names)
@@ -122,7 +122,7 @@ def _contains(dialect: str, document: Any, names: Sequence[str], value: Any) -> 
     """The condition that a text contains a text, or a list contains the value, or all values of a list."""
     encoded = json_sql.json(dialect, document, names)
     items = value if isinstance(value, list) else [value]
-    in_list = [LOOKUPS["contains"](dialect, encoded, json_sql.encoded(item)) for item in items]
+    in_list = [LOOKUPS["contains"](dialect, encoded, json_sql.encode(item)) for item in items]
     listed = sa.and_(json_sql.is_list(dialect, document, names), *in_list)
     if isinstance(value, list):
         return listed

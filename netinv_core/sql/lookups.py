@@ -21,7 +21,7 @@ from netinv_core.db.expressions import accepts_dialect, in_values, lower
 from netinv_core.db.expressions import as_text as as_text
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import any_of as any_of
-from netinv_core.driver.general import escaped as escaped
+from netinv_core.driver.general import escape_wildcards as escape_wildcards
 from netinv_core.driver.general import python_type as python_type
 from netinv_core.models.types import Chars, utc
 
@@ -158,14 +158,14 @@ def _parts(column: Any, text: str, *, starts: bool, ends: bool) -> list[str]:
     return known(text, starts, ends) if known is not None else []
 
 
-def planned(dialect: str, text: Any) -> Any:
+def planner_literal(dialect: str, text: Any) -> Any:
     """A text as a literal on PostgreSQL, so that its planner knows how many rows have it, and whether an index pays."""
-    return driver_of(dialect).planned(text)
+    return driver_of(dialect).planner_literal(text)
 
 
 def begins(dialect: str, column: Any, text: str) -> Condition:
     """Condition: the column begins with the text, in the same case; by an index of the column."""
-    return column.between(planned(dialect, text), planned(dialect, text + LAST_CHARACTER))
+    return column.between(planner_literal(dialect, text), planner_literal(dialect, text + LAST_CHARACTER))
 
 
 def _iexact(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
@@ -194,7 +194,7 @@ def _as_parts(dialect: str, column: Any, text: str, *, fold: bool) -> list[Condi
     return [_like("" if starts else "%", "" if ends else "%", fold=fold)(dialect, column, [part]) for part in parts]
 
 
-def _ordered(method: str) -> Compare:
+def _order_comparison(method: str) -> Compare:
     """Comparison by a method of columns such as ``__gt__``."""
     return lambda dialect, column, value: getattr(column, method)(convert(column, value))
 
@@ -249,10 +249,10 @@ _TEXTS: dict[str, CompareAny] = {
 }
 _COMPARISONS: dict[str, Compare] = {
     **{name: _alone(compare) for name, compare in _TEXTS.items()},
-    "gt": _ordered("__gt__"),
-    "gte": _ordered("__ge__"),
-    "lt": _ordered("__lt__"),
-    "lte": _ordered("__le__"),
+    "gt": _order_comparison("__gt__"),
+    "gte": _order_comparison("__ge__"),
+    "lt": _order_comparison("__lt__"),
+    "lte": _order_comparison("__le__"),
 }
 LOOKUPS: dict[str, Compare] = {
     "exact": _exact,

@@ -23,7 +23,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.sql import stored_sizes
 from netinv_core.sql.beside import Beside, read_value
 from netinv_core.sql.records import nested_fields as nested_fields
-from netinv_core.sql.records import nothing, record
+from netinv_core.sql.records import read_null, record
 from netinv_core.sql.records import record_nested as record_nested
 from netinv_core.sql.relations import Visible
 from netinv_core.sql.union import Union, kept_union
@@ -226,7 +226,7 @@ class ReadPlan:
         """
         key_position, target = self.column(place, attribute), self.join(place, attribute)
         if target is None:
-            return nothing
+            return read_null
         represent, slot = record_nested(self, target, field_names, without=without), self._references
         self._references += 1
         is_uuid = target.endpoint.key_type is uuid.UUID  # hashed by its number: its own method takes a tenth of a page
@@ -346,7 +346,7 @@ class ReadPlan:
         rows = uow.execute(statement, values, where=conditions).tuples().all()
         if most and not rows:
             stored_sizes.check(uow, self._long, self._key, keys)
-        return self._represented(uow, read_value(beside, rows, -1))
+        return self._represent(uow, read_value(beside, rows, -1))
 
     @functools.cached_property
     def _long(self) -> list[Any]:
@@ -366,7 +366,7 @@ class ReadPlan:
             select = self._selects[name, bounded] = statement
         return select
 
-    def _ranked(self, beside: Beside | None) -> list[Any]:
+    def _rank_columns(self, beside: Beside | None) -> list[Any]:
         """The columns for a UNION ALL of several plans; an ordered plan adds ``row_number()``: a UNION has no order."""
         rank = [sa.func.row_number().over(order_by=self._order)] if self._order else []
         return [*(column.element for column in self._columns), *([beside.column] if beside else ()), *rank]
@@ -375,7 +375,7 @@ class ReadPlan:
         """Sorts rows of :meth:`_ranked` columns by their ``row_number()``."""
         return sorted(rows, key=operator.itemgetter(-1)) if self._order else rows
 
-    def _represented(self, uow: UnitOfWork, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:
+    def _represent(self, uow: UnitOfWork, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:
         assert self._reader is not None
         page = RowSet(uow, uow.base, [], [{} for _ in range(self._references)])
         for load in self._batches:
@@ -415,7 +415,7 @@ def fetch_together(
     def parts() -> list[Any]:
         return [
             (
-                plan._ranked(None if number else beside),
+                plan._rank_columns(None if number else beside),
                 plan._from,
                 sa.and_(in_parameter(plan._key, f"keys{number}"), *limits),
             )
@@ -428,4 +428,4 @@ def fetch_together(
     found = union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(queries)})
     read_value(beside, found[0], len(plans[0]._columns))
     results = iter(found)
-    return [plan._represented(uow, plan._in_order(next(results))) if keys else [] for plan, keys in requests]
+    return [plan._represent(uow, plan._in_order(next(results))) if keys else [] for plan, keys in requests]

@@ -55,13 +55,13 @@ def new_plan(endpoint: Endpoint, shape: str, without: frozenset[str] = frozenset
         assigned = endpoint.resource.assigned_fields
         return plan.finish_nested(beside=[item.make(endpoint.registry, endpoint) for item in assigned])
     if shape in (NAME_IN_CONTEXT, NAME_WITHIN):
-        return plan.finish_with(functools.partial(_named, shape))
+        return plan.finish_with(functools.partial(_link_reader, shape))
     if shape == "brief":
         return plan.finish(endpoint.brief_fields, brief=bool(endpoint.brief))
     return plan.finish([field for name, field in endpoint.fields.items() if name not in without], without=without)
 
 
-def _named(name: str, plan: ReadPlan, place: JoinedTable) -> Reader:
+def _link_reader(name: str, plan: ReadPlan, place: JoinedTable) -> Reader:
     """Reader of what a link to an object needs: its name as ``display``, id, URL, and colour if it has
     one.
     """

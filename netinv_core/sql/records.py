@@ -48,7 +48,7 @@ def _dictionary(plan: ReadPlan, readers: Sequence[tuple[str, Reader]]) -> Reader
     return read
 
 
-def nothing(row: Row, page: RowSet) -> None:
+def read_null(row: Row, page: RowSet) -> None:
     """Reader of null."""
     return None
 
@@ -73,7 +73,7 @@ def record_nested(
     ``field_names`` names its fields, by default those of the brief form, ``without`` those to leave out.
     """
     readers = [
-        (field.name, nothing if field.nested == "null" and not listed else field.brief_reader(plan, place))
+        (field.name, read_null if field.nested == "null" and not listed else field.brief_reader(plan, place))
         for field in [*nested_fields(place.endpoint, field_names), *beside]
         if field.name not in without
     ]

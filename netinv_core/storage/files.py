@@ -147,7 +147,7 @@ class Files:
                 log.warning("the file %s is named no more and cannot be removed: %s", entry[1], error)
 
 
-def stored(root: Path) -> Iterator[tuple[str, float]]:
+def list_files(root: Path) -> Iterator[tuple[str, float]]:
     """Yields the name of each file in the folder and the time of its last write (seconds since 1970)."""
     for path in sorted(root.glob("*/*")):
         with contextlib.suppress(FileNotFoundError):

@@ -25,7 +25,7 @@ BROKEN = (
 )
 
 
-def opened(content: bytes, max_entries: int) -> zipfile.ZipFile:
+def open_zip(content: bytes, max_entries: int) -> zipfile.ZipFile:
     """The directory of a zip file.
 
     :raises TooLarge: for more entries, folders among them; they are counted before any is read

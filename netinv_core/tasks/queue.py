@@ -87,13 +87,13 @@ def add_tasks(huey: Huey, engine: Engine, registry: Registry, tasks: Iterable[Ta
 
     Returns functions, by name, that enqueue a task now.
     """
-    heartbeat = Heartbeat(engine, workers.failing(registry))
+    heartbeat = Heartbeat(engine, workers.failing_tasks(registry))
     huey.on_startup(name="heartbeat")(heartbeat.start)
     huey.on_shutdown(name="heartbeat")(heartbeat.stop)
-    return {task.name: _added(huey, task, engine, registry, heartbeat) for task in tasks}
+    return {task.name: _add_task(huey, task, engine, registry, heartbeat) for task in tasks}
 
 
-def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat: Heartbeat) -> Callable[[], Any]:
+def _add_task(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat: Heartbeat) -> Callable[[], Any]:
     def run() -> None:
         with log_context.task(task.name), heartbeat.of_task(task.name):
             failed = True
@@ -218,10 +218,10 @@ def queue_at(url: str) -> Huey:
 @lru_cache("connections", 2000)
 def _task(url: str, name: str) -> Any:
     """A task by name, for sending only."""
-    return queue_at(url).task(name=name)(_nothing)
+    return queue_at(url).task(name=name)(_do_nothing)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Stands for the function of a task in processes that only send its messages."""
 
 

@@ -53,7 +53,7 @@ class RedisQueue(ReadableMessages, RedisHuey):  # type: ignore[misc]
         :raises RedisError: for any other task
         """
         try:
-            return self._reached(super().enqueue, task)
+            return self._call_redis(super().enqueue, task)
         except RedisError:
             if not isinstance(task, PeriodicTask):
                 raise
@@ -63,7 +63,7 @@ class RedisQueue(ReadableMessages, RedisHuey):  # type: ignore[misc]
     def dequeue(self) -> Task | None:
         """The next task; without Redis none, after a delay."""
         try:
-            return self._reached(super().dequeue)
+            return self._call_redis(super().dequeue)
         except RedisError:
             time.sleep(RETRY_DELAY)
             return None
@@ -71,11 +71,11 @@ class RedisQueue(ReadableMessages, RedisHuey):  # type: ignore[misc]
     def read_schedule(self, timestamp: datetime.datetime | None = None) -> list[Task]:
         """The tasks scheduled until now; without Redis none."""
         try:
-            return self._reached(super().read_schedule, timestamp)
+            return self._call_redis(super().read_schedule, timestamp)
         except RedisError:
             return []
 
-    def _reached(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+    def _call_redis(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
         """Calls a function that needs Redis, and logs when Redis goes away or returns."""
         try:
             answer = function(*arguments)

@@ -89,7 +89,7 @@ def delete_old(
 
 def _delete(engine: Engine, key: Any, keys: Sequence[Any]) -> int:
     """Deletes rows by their keys, after those that refer to them."""
-    for column in _referring(key):
+    for column in _referring_columns(key):
         what = column_info(column).foreign_key
         if what is not None and what.on_delete == CASCADE:
             _delete_referring(engine, column, keys)
@@ -102,7 +102,7 @@ def _delete(engine: Engine, key: Any, keys: Sequence[Any]) -> int:
         return int(connection.execute(sa.delete(key.table).where(clause), {"keys": keys}).rowcount)
 
 
-def _referring(key: Any) -> list[Any]:
+def _referring_columns(key: Any) -> list[Any]:
     """The columns of other tables with a foreign key to this one, that the database does not maintain itself."""
     return [
         element.parent

@@ -55,7 +55,7 @@ _worker = table_of(WorkerProcess)
 
 
 @cached_in_registry
-def failing(registry: Registry) -> dict[str, None]:
+def failing_tasks(registry: Registry) -> dict[str, None]:
     """The names of the tasks of this process whose last run failed."""
     return {}
 
@@ -63,9 +63,9 @@ def failing(registry: Registry) -> dict[str, None]:
 def note(registry: Registry, task: str, *, failed: bool) -> None:
     """Keeps the outcome of a run of a task, or of the background work that it started."""
     if failed:
-        failing(registry)[task] = None
+        failing_tasks(registry)[task] = None
     else:
-        failing(registry).pop(task, None)
+        failing_tasks(registry).pop(task, None)
 
 
 class Heartbeat:

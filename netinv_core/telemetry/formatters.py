@@ -26,7 +26,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff
 _QUOTED = re.compile(r"[\s\"=\\]|^$")
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """A text with ``\\uXXXX`` for characters that end lines or control terminals."""
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
@@ -43,7 +43,7 @@ class TextFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """The line of a record."""
-        record.message = escaped(record.message)
+        record.message = escape(record.message)
         line = super().formatMessage(record)
         fields = [f"{name}={_value(value)}" for name, value in fields_of(record).items()]
         return " ".join([line, *fields])
@@ -55,7 +55,7 @@ class TextFormatter(logging.Formatter):
             record.asctime = self.formatTime(record, self.datefmt)
         lines = [self.formatMessage(record)]
         for text in _tracebacks(self, record):
-            lines += [TRACEBACK_PREFIX + escaped(line) for line in text.split("\n")]
+            lines += [TRACEBACK_PREFIX + escape(line) for line in text.split("\n")]
         return "\n".join(lines)
 
 
@@ -66,7 +66,7 @@ def _tracebacks(formatter: logging.Formatter, record: logging.LogRecord) -> list
 
 def _value(value: Any) -> str:
     text = str(value)
-    return json.dumps(text) if _QUOTED.search(text) else escaped(text)
+    return json.dumps(text) if _QUOTED.search(text) else escape(text)
 
 
 class JsonFormatter(logging.Formatter):

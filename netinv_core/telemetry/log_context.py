@@ -72,11 +72,11 @@ def id_of(environ: dict[str, Any]) -> uuid.UUID:
     request_id: uuid.UUID | None = environ.get(_KEPT)
     if request_id is None:
         sent: str | None = environ.get(_SENT)
-        request_id = environ[_KEPT] = (_parsed(sent) if sent else None) or uuid.uuid4()
+        request_id = environ[_KEPT] = (_parse_id(sent) if sent else None) or uuid.uuid4()
     return request_id
 
 
-def _parsed(text: str) -> uuid.UUID | None:
+def _parse_id(text: str) -> uuid.UUID | None:
     try:
         return uuid.UUID(text) if len(text) <= 36 else None
     except ValueError:

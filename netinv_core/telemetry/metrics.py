@@ -100,14 +100,14 @@ def _count_observations() -> None:
     with contextlib.suppress(IndexError):  # no more of them
         while True:
             key, seconds, statements, statement_seconds = _observations.popleft()
-            count, measure = _children.get(key) or _added(key)
+            count, measure = _children.get(key) or _add_counters(key)
             count()
             measure(seconds)
             STATEMENTS.observe(statements)
             STATEMENT_SECONDS.inc(statement_seconds)
 
 
-def _added(key: tuple[str, str, int]) -> _Children:
+def _add_counters(key: tuple[str, str, int]) -> _Children:
     """The functions that count a request of a route, method and class of status."""
     route, method, status = key
     if method not in METHODS:  # an arbitrary word, which was refused

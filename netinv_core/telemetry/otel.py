@@ -64,7 +64,7 @@ class Tracing:
             context.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
             yield span
 
-    def answered(self, span: Span, method: str, status: int, context: LogContext) -> None:
+    def end_request(self, span: Span, method: str, status: int, context: LogContext) -> None:
         """Completes the span of a request."""
         span.update_name(f"{method} {context.route}")
         span.set_attributes({"http.response.status_code": status, "http.route": context.route})
@@ -90,7 +90,7 @@ class Tracing:
         _propagator.inject(carrier)
         return carrier
 
-    def delivered(self, span: Span, status: int | None, error: str) -> None:
+    def end_attempt(self, span: Span, status: int | None, error: str) -> None:
         """Completes the span of an attempt."""
         if status is not None:
             span.set_attribute("http.response.status_code", status)

@@ -145,7 +145,7 @@ def _add(attributes: Attributes, endpoint: Endpoint, path: Path, names: Path, va
             return
     if value is not None and not isinstance(value, str | int | float):
         raise ValueError(NO_VALUE.format(short(names[-1])))
-    converted = _converted(endpoint, column, value)
+    converted = _convert(endpoint, column, value)
     if attributes.values.setdefault((*owner_path, column), converted) != converted:
         raise ValueError(f"Attribute '{short(names[-1])}' is given twice, with different values.")
     attributes.sent["__".join(names)] = value
@@ -164,7 +164,7 @@ def _key_in(endpoint: Endpoint, url: Any) -> Any:
     return key
 
 
-def _converted(endpoint: Endpoint, name: str, value: Any) -> Any:
+def _convert(endpoint: Endpoint, name: str, value: Any) -> Any:
     """Converts a value to the type of a column."""
     column = endpoint.table.c[name]
     if column_info(column).kind == "json":
@@ -232,7 +232,7 @@ class _Part:
         self._target, self._paths = target, tuple(requests[0].values)
         self.requested = [_values_of(request, self._paths) for request in requests[start:end]]
         self.searched = {values for values in self.requested if any(value is not None for value in values)}
-        self._source, self._columns, limits = _joined(uow, target, self._paths)
+        self._source, self._columns, limits = _join(uow, target, self._paths)
         own = ({values[number] for values in self.searched} for number in range(len(self._paths)))
         self._conditions = [*map(_in, self._columns, own), *limits]
 
@@ -278,7 +278,7 @@ def _in(column: Any, values: set[Any]) -> Any:
     return sa.or_(condition, column.is_(None)) if None in values else condition
 
 
-def _joined(uow: UnitOfWork, target: Endpoint, paths: Sequence[Path]) -> tuple[Any, list[Any], list[Any]]:
+def _join(uow: UnitOfWork, target: Endpoint, paths: Sequence[Path]) -> tuple[Any, list[Any], list[Any]]:
     """Joins the tables along the paths.
 
     Returns the joined source, the column at the end of each path, and the conditions that the user may view the rows.

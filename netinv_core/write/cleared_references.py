@@ -31,13 +31,13 @@ def check(uow: UnitOfWork, cleared: Cleared) -> None:
     broken = [
         (endpoint, draft.id, " ".join(message for texts in draft.errors.values() for message in texts))
         for endpoint, former in cleared.items()
-        for draft in _broken(uow, endpoint, former)
+        for draft in _broken_objects(uow, endpoint, former)
     ]
     if broken:
         raise referring_rules.refusal(uow, broken)
 
 
-def _broken(uow: UnitOfWork, endpoint: Endpoint, former: Mapping[Any, Mapping[str, Any]]) -> list[Draft]:
+def _broken_objects(uow: UnitOfWork, endpoint: Endpoint, former: Mapping[Any, Mapping[str, Any]]) -> list[Draft]:
     """The objects that break a rule since their references are null, with the errors."""
     table = endpoint.table
     statement = sa.select(table).where(in_parameter(table.c.id)).order_by(table.c.id)

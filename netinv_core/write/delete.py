@@ -80,7 +80,7 @@ class _DeletionWalk:
     clearing_in_bulk: list[tuple[Endpoint, str, list[Any]]] = dataclasses.field(default_factory=list)
     parents: dict[tuple[str, Any], list[tuple[str, Any]]] = dataclasses.field(default_factory=dict)
 
-    def found(self, child: Endpoint, children: Rows, attribute: str, parent: Endpoint) -> None:
+    def note_parents(self, child: Endpoint, children: Rows, attribute: str, parent: Endpoint) -> None:
         """Notes the parents of rows, which ``attribute`` names."""
         for key, row in children.items():
             if attribute in row:
@@ -139,7 +139,7 @@ def delete(
         conditions.check(endpoint, keys, preconditions, before[endpoint.label])
     for label, deleting in walk.deleting.items():
         guards.look(uow, uow.registry[label], list(deleting))
-    lists = {label: memberships.lost(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
+    lists = {label: memberships.read_memberships(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
     shrinking = memberships.lock_owners(uow, lists.values())
     with uow.collecting() as changes:
         uow.deleting = walk.deleting
@@ -164,10 +164,10 @@ def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _DeletionWalk
         if policy == SET_NULL and _follows_in_bulk(child):
             walk.clearing_in_bulk.append((child, attribute, keys))
             continue
-        children = walk.without_deleting(child, _referring(uow, child, attribute, keys))
+        children = walk.without_deleting(child, _lock_referring(uow, child, attribute, keys))
         if not children:
             continue
-        walk.found(child, children, attribute, endpoint)
+        walk.note_parents(child, children, attribute, endpoint)
         if policy == PROTECT:
             walk.protecting.update({(child.label, key): child for key in children})
         elif policy == SET_NULL:
@@ -178,9 +178,9 @@ def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _DeletionWalk
         if cascade.label is None or not cascade.applies(endpoint):
             continue
         child = uow.registry[cascade.label]
-        children = walk.without_deleting(child, _bound(uow, child, cascade, endpoint, keys))
+        children = walk.without_deleting(child, _lock_bound(uow, child, cascade, endpoint, keys))
         if children:
-            walk.found(child, children, cascade.id_column, endpoint)
+            walk.note_parents(child, children, cascade.id_column, endpoint)
             _delete_along(uow, child, children, walk)
 
 
@@ -205,12 +205,12 @@ def generic_cascades(registry: Registry) -> list[GenericCascade]:
     return [cascade for cascades in registry.hooks.netinv_generic_cascades(registry=registry) for cascade in cascades]
 
 
-def _referring(uow: UnitOfWork, child: Endpoint, attribute: str, keys: list[Any]) -> Rows:
+def _lock_referring(uow: UnitOfWork, child: Endpoint, attribute: str, keys: list[Any]) -> Rows:
     """Locks and returns the rows of ``child`` whose foreign key has one of these values."""
     return _rows_by_id(child, uow.execute(_select_referring(child, attribute), {"keys": keys}).tuples())
 
 
-def _bound(uow: UnitOfWork, child: Endpoint, cascade: GenericCascade, endpoint: Endpoint, keys: list[Any]) -> Rows:
+def _lock_bound(uow: UnitOfWork, child: Endpoint, cascade: GenericCascade, endpoint: Endpoint, keys: list[Any]) -> Rows:
     """Returns the rows of ``child`` whose generic foreign key names one of these objects of ``endpoint``."""
     select = _select_bound(child, cascade.table, cascade.type_column, cascade.id_column)
     return _rows_by_id(child, uow.execute(select, {"label": endpoint.label, "keys": keys}).tuples())

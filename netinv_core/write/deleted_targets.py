@@ -33,7 +33,7 @@ def reject_references(uow: UnitOfWork, drafts: Sequence[Draft], error: Exception
     attribute = violation["column"] or violation["name"]
     found = False
     for field in _references(drafts[0].endpoint, attribute):
-        missing = _missing(uow, field.target, {draft[attribute] for draft in drafts} - {None}, violation["key"])
+        missing = _missing_ids(uow, field.target, {draft[attribute] for draft in drafts} - {None}, violation["key"])
         for draft in drafts:
             if (key := draft[attribute]) in missing:
                 draft.reject(field.name, message(NO_SUCH_ID, field.target, key, plain=field.plain))
@@ -47,7 +47,7 @@ def reject_list(uow: UnitOfWork, field: Field, drafts: Sequence[Draft], error: E
     if violation is None or not isinstance(field, ToMany):
         return False
     lists = {draft: draft.many.get(field.name, []) for draft in drafts}
-    missing = _missing(uow, field.target, {key for keys in lists.values() for key in keys}, violation["key"])
+    missing = _missing_ids(uow, field.target, {key for keys in lists.values() for key in keys}, violation["key"])
     for draft, keys in lists.items():
         if gone := [key for key in keys if key in missing]:
             field.reject(draft, [message(NO_SUCH_ID, field.target, key, plain=field.plain) for key in gone])
@@ -59,7 +59,7 @@ def _references(endpoint: Endpoint, attribute: str) -> list[Reference]:
     return [f for f in endpoint.writable.values() if isinstance(f, Reference) and f.attribute == attribute]
 
 
-def _missing(uow: UnitOfWork, target: Endpoint | None, keys: Collection[Any], named: str | None) -> set[Any]:
+def _missing_ids(uow: UnitOfWork, target: Endpoint | None, keys: Collection[Any], named: str | None) -> set[Any]:
     """The ids without an object: the one that the database names, or those that it does not have.
 
     MariaDB names none, but goes on with the transaction after the error. PostgreSQL does not.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 
-def differing(uow: UnitOfWork, endpoint: Endpoint, items: Mapping[Any, tuple[Row, Mapping[str, Any]]]) -> set[Any]:
+def find_differing(uow: UnitOfWork, endpoint: Endpoint, items: Mapping[Any, tuple[Row, Mapping[str, Any]]]) -> set[Any]:
     """Returns the ids of the objects that a write would change, or whose body is faulty.
 
     At most five statements, and those of fields that have no column (:meth:`netinv_core.fields.Field.differing`).

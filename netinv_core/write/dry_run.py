@@ -78,11 +78,11 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
     with uow.rolled_back() as change_set:
         yield preview
         if not guarded:
-            preview.denied = _denied(uow, change_set)
+            preview.denied = _ask_guards(uow, change_set)
         changes = change_set.write(uow, guarded=guarded)
         preview.warnings += uow.warnings
         recorded = [change for change in changes if change.record is not None]
-        named = uow.registry.results("netinv_change_effects", _checked, uow=uow, changes=recorded)
+        named = uow.registry.results("netinv_change_effects", _check_effects, uow=uow, changes=recorded)
         effects = {name: entry for entries in named for name, entry in entries.items()}
         visible = visible_changes(uow, [change for change in changes if change.action == CREATE])
     # Changed and deleted objects are visible as they are without the changes.
@@ -92,7 +92,7 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
         **{name: entry.count for name, entry in effects.items()},
     }
     listed = [change for change in changes if name_of(change) in visible]
-    preview.changes += [_shown(change) for change in listed[:MAX_LISTED]]
+    preview.changes += [_describe_change(change) for change in listed[:MAX_LISTED]]
     others = [change for change in changes if name_of(change) not in visible]
     whole = {endpoint for endpoint in {change.endpoint for change in others} if permissions.all_granted(uow, endpoint)}
     counted = [*listed[MAX_LISTED:], *(change for change in others if change.endpoint in whole)]
@@ -105,7 +105,7 @@ def dry_run(uow: UnitOfWork, *, guarded: bool = False) -> Iterator[Preview]:
         preview.effects[name] = permitted[:MAX_LISTED]
 
 
-def _denied(uow: UnitOfWork, change_set: ChangeSet) -> Denied | None:
+def _ask_guards(uow: UnitOfWork, change_set: ChangeSet) -> Denied | None:
     """Has the guards look at the changes, which then pass them; returns the error of one that refuses them."""
     try:
         change_set.check(uow)
@@ -116,7 +116,7 @@ def _denied(uow: UnitOfWork, change_set: ChangeSet) -> Denied | None:
     return None
 
 
-def _checked(effects: Mapping[str, Effects]) -> Mapping[str, Effects]:
+def _check_effects(effects: Mapping[str, Effects]) -> Mapping[str, Effects]:
     """The effects that a package names.
 
     :raises TypeError: for anything else
@@ -143,7 +143,7 @@ def name_of(change: ObjectOfChange) -> ObjectName:
     return change.endpoint.label, str(change.key)
 
 
-def _shown(change: Change) -> dict[str, Any]:
+def _describe_change(change: Change) -> dict[str, Any]:
     """Returns the entry of a change: representations before and after, and the members that differ."""
     if change.record is None:
         change.mask()  # recorded changes are masked already

@@ -65,7 +65,7 @@ def write_each(uow: UnitOfWork, count: int, write: Write) -> list[ItemResult]:
 def _after(group: _Group, error: Exception) -> tuple[dict[int, ItemResult], list[_Group]]:
     """Returns the items that an error is about, and the groups to write after it, the last one first."""
     positions, rounds = group.positions, group.rounds + 1
-    named = _named(group, error)
+    named = _results_by_item(group, error)
     if named and rounds <= MAX_ROUNDS:
         rest = [position for position in positions if position not in named]
         return named, [_Group(rest, rounds)] if rest else []
@@ -77,7 +77,7 @@ def _after(group: _Group, error: Exception) -> tuple[dict[int, ItemResult], list
     return {}, [_Group(positions[middle:], 1), _Group(positions[:middle], 1)]
 
 
-def _named(group: _Group, error: Exception) -> dict[int, ItemResult]:
+def _results_by_item(group: _Group, error: Exception) -> dict[int, ItemResult]:
     """The results of the items that an error names."""
     entries = error.object_errors if isinstance(error, RequestError) else ()
     if len(entries) != len(group.positions):

@@ -44,7 +44,9 @@ def lists_of(endpoint: Endpoint) -> list[tuple[Endpoint, ToMany]]:
     ]
 
 
-def lost(uow: UnitOfWork, endpoint: Endpoint, deleting: Mapping[str, Collection[Any]]) -> dict[Any, dict[str, Ids]]:
+def read_memberships(
+    uow: UnitOfWork, endpoint: Endpoint, deleting: Mapping[str, Collection[Any]]
+) -> dict[Any, dict[str, Ids]]:
     """Returns the memberships of the objects that are to be deleted, by id: one statement, none without such fields.
 
     They are the ids of the owners by ``label.field``. Owners that are deleted too are left out: their own records have
@@ -98,7 +100,7 @@ class ShrinkingLists:
 
 
 def lock_owners(uow: UnitOfWork, memberships: Iterable[Mapping[Any, dict[str, Ids]]]) -> list[ShrinkingLists]:
-    """Locks the owners of lists (:func:`lost`) and reads their representations; in one batch for each model."""
+    """Locks the owners of lists (:func:`read_memberships`) and reads their representations: a batch for each model."""
     keys: dict[str, set[uuid.UUID]] = {}
     names: dict[str, set[str]] = {}
     for by_id in memberships:

@@ -39,13 +39,13 @@ def park(uow: UnitOfWork, table: Any, drafts: Sequence[Draft]) -> list[Draft]:
     parked: dict[Any, dict[str, Any]] = {}
     replaced: dict[Any, Draft] = {}
     for names in _unique_sets(table):
-        leaving = _leaving(names, drafts)
+        leaving = _leaving_drafts(names, drafts)
         column = _column(table, names) if leaving else None
         for draft in leaving:
             if column is None:
                 replaced[draft.id] = draft
             elif column.name not in parked.setdefault(draft.id, {}):
-                parked[draft.id][column.name] = _unused(column, next(numbers))
+                parked[draft.id][column.name] = _unused_value(column, next(numbers))
                 draft.values.setdefault(column.name, draft.before[column.name])
     if parked:
         bulk_update(uow, table, parked)
@@ -62,7 +62,7 @@ def _unique_sets(table: sa.Table) -> list[Names]:
     return sorted(tuple(constraint.columns.keys()) for constraint in constraints)
 
 
-def _leaving(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
+def _leaving_drafts(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
     """The drafts whose former values in these columns another draft gets."""
     changing = [draft for draft in drafts if not draft.values.keys().isdisjoint(names)]
     if len(changing) < 2:
@@ -84,7 +84,7 @@ def _is_text(column: Any) -> bool:
     return bool(column.type.python_type is str)
 
 
-def _unused(column: Any, number: int) -> Any:
+def _unused_value(column: Any, number: int) -> Any:
     """Null, or a value that no row has; no other row of the batch has this ``number``."""
     if column.nullable:
         return None

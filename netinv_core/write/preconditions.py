@@ -72,7 +72,7 @@ def check(
     raise error
 
 
-def missing(items: Sequence[bool]) -> PreconditionRequired:
+def missing_precondition(items: Sequence[bool]) -> PreconditionRequired:
     """The error of a list some of whose items, those that are True, need a precondition."""
     error = PreconditionRequired(REQUIRED)
     error.object_errors = [error.body if is_missing else {} for is_missing in items]

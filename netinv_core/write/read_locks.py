@@ -119,7 +119,7 @@ def lock(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
             exclusive.setdefault(path.target, set()).update(path.keys(draft))
     for target, keys in sorted(exclusive.items(), key=lambda item: item[0].table.name):
         rows = listing.rows_of(uow, target.model, keys, locked=True)
-        _locked(uow, target).update(rows)
+        _locked_ids(uow, target).update(rows)
     _lock_paths(uow, {(path, path.target, key) for path, draft in reading for key in path.keys(draft)})
     _reject_deleted(uow, reading)
 
@@ -146,7 +146,7 @@ def _lock_rows(uow: UnitOfWork, wanted: Wanted) -> None:
     missing = {
         target: keys
         for target in sorted(wanted, key=lambda target: target.table.name)
-        if (keys := wanted[target] - uow.new_drafts.get(target.table, {}).keys() - _locked(uow, target))
+        if (keys := wanted[target] - uow.new_drafts.get(target.table, {}).keys() - _locked_ids(uow, target))
     }
     if not missing:
         return
@@ -171,12 +171,12 @@ def locked_part(target: Endpoint, condition: Any) -> tuple[Sequence[Any], Any, A
 def note_locked(uow: UnitOfWork, target: Endpoint, rows: Sequence[Any]) -> None:
     """Adds locked rows to the cache of rows."""
     uow.row_cache.setdefault(target.table, {}).update({row.id: row for row in rows})
-    _locked(uow, target).update(row.id for row in rows)
+    _locked_ids(uow, target).update(row.id for row in rows)
 
 
-def _locked(uow: UnitOfWork, target: Endpoint) -> set[Any]:
+def _locked_ids(uow: UnitOfWork, target: Endpoint) -> set[Any]:
     """The ids of the rows that the transaction has locked, as long as the cache of rows is not cleared."""
-    keys: set[Any] = uow.row_cache.setdefault((_locked, target.table), set())
+    keys: set[Any] = uow.row_cache.setdefault((_locked_ids, target.table), set())
     return keys
 
 

@@ -53,7 +53,7 @@ def no_such_status(target: Endpoint, owner: Endpoint, slug: Any, statuses: Itera
 
 
 def _explanation(template: str, target: Endpoint | None, value: Any) -> str:
-    title, sought = _title(target), _sought(value)
+    title, sought = _title(target), _describe_reference(value)
     if template == UNRECOGNIZED:
         attribute = target.natural_attribute if target is not None and isinstance(value, str) else None
         example = f'{{"{attribute}": "{short(str(value))}"}}' if attribute else "an object of attributes"
@@ -63,7 +63,7 @@ def _explanation(template: str, target: Endpoint | None, value: Any) -> str:
     return f"No {title} with {sought}."
 
 
-def _sought(value: Any) -> str:
+def _describe_reference(value: Any) -> str:
     """The attributes that were looked for, or the id."""
     if not isinstance(value, Mapping):
         return f"id {short(str(value))}"

@@ -19,7 +19,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
-from netinv_core.labels import capitalized
+from netinv_core.labels import capitalize
 from netinv_core.models.columns import column_info
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.sql.plans import plan_of
@@ -100,13 +100,13 @@ def _target(registry: Registry, endpoint: Endpoint, reading: Reading) -> Any:
                 return None
             table = field.target.table
         else:
-            table = _referred(registry, table, step)
+            table = _referred_table(registry, table, step)
         if table is None:
             return None
     return table
 
 
-def _referred(registry: Registry, table: Any, step: str) -> Any:
+def _referred_table(registry: Registry, table: Any, step: str) -> Any:
     """The table that a foreign key refers to; ``None`` when the package of its model is not there."""
     target = registry.target(column_info(table.c[f"{step}_id"]).foreign_key)
     return None if target is None else target.table
@@ -124,11 +124,11 @@ def _select_pairs(uow: UnitOfWork, referring: Referring, keys: Sequence[Any]) ->
         pairs = field.pairs.alias()
         joined, column, table = start.join(pairs, pairs.c.owner_id == start.c.id), pairs.c.target_id, field.target.table
     else:
-        column, table = start.c[f"{first}_id"], _referred(uow.registry, table, first)
+        column, table = start.c[f"{first}_id"], _referred_table(uow.registry, table, first)
     for step in rest:
         target = table.alias()
         joined = joined.join(target, target.c.id == column)
-        column, table = target.c[f"{step}_id"], _referred(uow.registry, table, step)
+        column, table = target.c[f"{step}_id"], _referred_table(uow.registry, table, step)
     conditions = [] if reading.where is None else [reading.where(start)]
     return sa.select(column, start.c.id).select_from(joined).where(column.in_(list(keys)), *conditions)
 
@@ -270,7 +270,7 @@ def refusal(uow: UnitOfWork, broken: Sequence[tuple[Endpoint, Any, str]]) -> Con
 
 def sentence(endpoint: Endpoint, name: str | None, reason: str) -> str:
     """The reason of an object with its name; without both where the user may not view it."""
-    return HIDDEN if name is None else f"{capitalized(endpoint.title)} {name}: {reason}"
+    return HIDDEN if name is None else f"{capitalize(endpoint.title)} {name}: {reason}"
 
 
 def names_of(uow: UnitOfWork, endpoint: Endpoint, keys: Iterable[Any]) -> dict[Any, str]:

@@ -48,13 +48,13 @@ def _run_checked(uow: UnitOfWork, endpoint: Endpoint, rule: Rule, drafts: Sequen
         for name, value in draft.values.items():
             if name in values and values[name] is value:
                 continue
-            if (expected := _expected(endpoint.table.c, name, value)) is not None:
+            if (expected := _expected_values(endpoint.table.c, name, value)) is not None:
                 given = "null" if value is None else type(value).__name__
                 message = f"a rule gives {name} of {endpoint.label} {given} instead of {expected}"
                 raise WrongResult(message, package=plugin)
 
 
-def _expected(columns: Mapping[str, Any], name: str, value: Any) -> str | None:
+def _expected_values(columns: Mapping[str, Any], name: str, value: Any) -> str | None:
     """Words for the values that a column takes, in place of one that it does not; ``None`` for one that it takes."""
     column = columns.get(name)
     if column is None:

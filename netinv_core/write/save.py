@@ -298,8 +298,8 @@ def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
 def _violations(uow: UnitOfWork, batch: PendingBatch) -> Iterator[None]:
     """Context manager that explains a constraint violated by a concurrent transaction.
 
-    A request is run again after it (:func:`netinv_core.http.errors.refused`): the rules then see the other change. The
-    explanation remains where it is not.
+    A request is run again after it (:func:`netinv_core.http.errors.request_error_response`): the rules then see the
+    other change. The explanation remains where it is not.
     """
     try:
         yield

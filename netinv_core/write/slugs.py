@@ -47,10 +47,10 @@ def slugify(name: str, joint: str = "-") -> str:
     are none, a digest of the name. Only a blank name has a blank slug.
     """
     if name.isascii():
-        slug = _joined(name, joint)
+        slug = _join_words(name, joint)
     else:
         composed = unicodedata.normalize("NFC", name)
-        slug = _joined("".join(map(_plain, composed)), joint) or _joined(anyascii(composed), joint)
+        slug = _join_words("".join(map(_plain, composed)), joint) or _join_words(anyascii(composed), joint)
     if slug or not name.strip():
         return slug
     return f"x{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGEST_LENGTH]}"
@@ -64,7 +64,7 @@ def _plain(character: str) -> str:
     return anyascii(character)
 
 
-def _joined(text: str, joint: str) -> str:
+def _join_words(text: str, joint: str) -> str:
     """ASCII text in lower case, without other characters than those of slugs."""
     kept = re.sub(r"[^\w\s-]", "", text.lower(), flags=re.ASCII)
     return re.sub(r"[-\s]+", joint, kept).strip("-_")
@@ -74,7 +74,7 @@ def fill(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Sets the slugs that new objects lack, natural sort keys (``sort_key_of``) and unique copies (``copy_of``)."""
     if not drafts:
         return
-    for attribute, column, info in _computed(drafts[0].endpoint.table):
+    for attribute, column, info in _computed_columns(drafts[0].endpoint.table):
         if info.slug_of:
             _fill_slugs(uow, attribute, column, info.slug_of, info.slug_joint, drafts)
         elif info.sort_key_of:
@@ -91,7 +91,7 @@ def fill(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 @lru_cache("columns of tables", 2000)
-def _computed(table: sa.Table) -> list[tuple[str, Any, ColumnInfo]]:
+def _computed_columns(table: sa.Table) -> list[tuple[str, Any, ColumnInfo]]:
     """The columns that are computed from others, with their names and options."""
     columns = [(name, column, column_info(column)) for name, column in table.c.items()]
     return [item for item in columns if item[2].slug_of or item[2].sort_key_of or item[2].copy_of]
@@ -114,7 +114,7 @@ def _fill_slugs(uow: UnitOfWork, attribute: str, column: Any, source: str, joint
     replaced = {draft.before.get(attribute) for draft in incomplete}  # these become free
     if column.unique:
         taken |= set(uow.execute(sa.select(column).where(column.in_(set(bases.values())))).scalars()) - replaced
-        if clashing := {base for base in bases.values() if base in taken} | _repeated(bases.values()):
+        if clashing := {base for base in bases.values() if base in taken} | _find_repeated(bases.values()):
             numbered = [lookups.LOOKUPS["startswith"](dialect, column, f"{base}{joint}") for base in clashing]
             taken |= set(uow.execute(sa.select(column).where(lookups.any_of(numbered))).scalars()) - replaced
     slugs = FreeSlugs(taken, joint, limit)
@@ -143,7 +143,7 @@ class FreeSlugs:
         return slug
 
 
-def _repeated(names: Iterable[str]) -> set[str]:
+def _find_repeated(names: Iterable[str]) -> set[str]:
     return {name for name, count in collections.Counter(names).items() if count > 1}
 
 

@@ -98,11 +98,11 @@ def write_changes(
         row = {**rows[key], **changed}
         old, new = with_masked(endpoint, before[key], rows[key]), with_masked(endpoint, after[key], row)
         data = object_data(uow, endpoint, row, after[key])
-        written = _written(endpoint, rows[key], changed, {name: new[name] for name in lists if old[name] != new[name]})
+        written = _draft_of(endpoint, rows[key], changed, {name: new[name] for name in lists if old[name] != new[name]})
         uow.change_set.add(Change(endpoint, key, UPDATE, old, new, data, unjudged=written))
 
 
-def _written(
+def _draft_of(
     endpoint: Endpoint, row: Mapping[str, Any], changed: Mapping[str, Any], lists: Mapping[str, Sequence[Any]]
 ) -> Draft:
     """An object as written: the columns and lists that changed, for the rules that judge written objects."""

@@ -52,7 +52,7 @@ class ParsedRows:
         :raises Invalid: with one entry for each row
         """
         if any(self.errors):
-            raise numbered(Invalid.batch(self.errors), self.numbers)
+            raise number_rows(Invalid.batch(self.errors), self.numbers)
 
     @contextlib.contextmanager
     def numbered_errors(self) -> Iterator[None]:
@@ -60,10 +60,10 @@ class ParsedRows:
         try:
             yield
         except Invalid as error:
-            raise numbered(error, self.numbers) from error
+            raise number_rows(error, self.numbers) from error
 
 
-def numbered(error: Invalid, numbers: Sequence[int]) -> Invalid:
+def number_rows(error: Invalid, numbers: Sequence[int]) -> Invalid:
     """An error of a list with the number of the row in the entry of each row that has errors."""
     if error.object_count is None:
         return error

@@ -16,7 +16,7 @@ from netinv_core.caches import lru_cache
 from netinv_core.db.expressions import in_parameter
 from netinv_core.driver.undocumented import declaration_order
 from netinv_core.errors import CONCURRENT_CHANGE, MAX_NAMED_OBJECTS, Invalid, Message
-from netinv_core.labels import capitalized, without_id
+from netinv_core.labels import capitalize, without_id
 from netinv_core.models.columns import column_info
 from netinv_core.read.names import names_in_context
 from netinv_core.registry_cache import cached_in_registry
@@ -67,7 +67,7 @@ def _values(draft: Draft, names: Names) -> Values:
     return tuple(draft[name] for name in names)
 
 
-def _changed(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
+def _changing_drafts(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
     """Returns the drafts that change one of the columns; those with a null among them cannot conflict."""
     return [draft for draft in drafts if draft.changed(*names) and all(draft[name] is not None for name in names)]
 
@@ -77,7 +77,7 @@ def _holders(uow: UnitOfWork, endpoint: Endpoint, sets: Sequence[Names], drafts:
     holders: Holders = {names: {} for names in sets}
     to_query: dict[Names, list[Draft]] = {}
     for names in sets:
-        changed = _changed(names, drafts)
+        changed = _changing_drafts(names, drafts)
         in_memory = _conflicts_in_memory(uow, endpoint, names, changed)
         if in_memory:
             for key, draft in uow.new_drafts.get(endpoint.table, {}).items():
@@ -132,7 +132,7 @@ def _conflicts_in_memory(uow: UnitOfWork, endpoint: Endpoint, names: Names, draf
     return {draft for draft in drafts if any(draft[name] in keys for name, keys in new_targets.items())}
 
 
-def _conflicting(
+def _find_conflicts(
     names: Names, checked: Sequence[Draft], holders: Mapping[Values, set[Any]], batch: Sequence[Draft]
 ) -> list[Draft]:
     """Returns the ``checked`` drafts whose values another object has, or an earlier draft of them.
@@ -141,7 +141,7 @@ def _conflicting(
     """
     new_values = {draft.id: _values(draft, names) for draft in batch if not draft.new}
     conflicting, claimed = [], set()
-    for draft in _changed(names, checked):
+    for draft in _changing_drafts(names, checked):
         values = _values(draft, names)
         others = {key for key in holders.get(values, ()) if key != draft.id and new_values.get(key, values) == values}
         if others or values in claimed:
@@ -169,7 +169,7 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
         label = field.label or field.name.replace("_", " ")
         message = column_info(table.c[name]).taken_error or f"{endpoint.title} with this {label} already exists."
         valid = [draft for draft in drafts if field.name not in draft.errors]
-        for draft in _conflicting((name,), valid, holders[name,], drafts):
+        for draft in _find_conflicts((name,), valid, holders[name,], drafts):
             draft.reject(field.name, message)
     valid = [draft for draft in drafts if not draft.errors]
     for names in sets:
@@ -181,8 +181,8 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
             for draft in valid
             if not (has_nullable and NON_FIELD in draft.errors) and must_be_sent <= draft.body.keys()
         ]
-        conflicting = _conflicting(names, checked, holders[names], drafts)
-        named = _named(
+        conflicting = _find_conflicts(names, checked, holders[names], drafts)
+        named = _read_names(
             uow, endpoint, {draft.id: holders[names].get(_values(draft, names), ()) for draft in conflicting}
         )
         for draft in conflicting:
@@ -191,7 +191,7 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
             draft.reject(NON_FIELD, Message(message, TAKEN.format(message, holder)) if holder else message)
 
 
-def _named(uow: UnitOfWork, endpoint: Endpoint, holders: Mapping[Any, Collection[Any]]) -> dict[Any, str]:
+def _read_names(uow: UnitOfWork, endpoint: Endpoint, holders: Mapping[Any, Collection[Any]]) -> dict[Any, str]:
     """The names of the stored objects that have the values of drafts, by id of these, as far as the user may view
     them; one statement, none without holders.
     """
@@ -242,7 +242,7 @@ def check_model_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
     for names in sets:
         fields = _model_level_fields(endpoint, names)
         valid = [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)]
-        for draft in _conflicting(names, valid, holders[names], drafts):
+        for draft in _find_conflicts(names, valid, holders[names], drafts):
             draft.reject(*_model_level_error(endpoint, names))
 
 
@@ -252,10 +252,10 @@ def check_system_update(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Dr
         return
     columns = [name for name, column in endpoint.table.c.items() if column.unique and not column.primary_key]
     sets = [*((name,) for name in columns), *_sets(endpoint, early=True), *_sets(endpoint, early=False)]
-    changed = [names for names in sets if _changed(names, drafts)]
+    changed = [names for names in sets if _changing_drafts(names, drafts)]
     holders = _holders(uow, endpoint, changed, drafts)
     for names in changed:
-        for draft in _conflicting(names, drafts, holders[names], drafts):
+        for draft in _find_conflicts(names, drafts, holders[names], drafts):
             draft.reject(*_model_level_error(endpoint, names))
 
 
@@ -275,7 +275,7 @@ def _model_level_error(endpoint: Endpoint, names: Names) -> tuple[str, str]:
 def _model_level_message(endpoint: Endpoint, names: Names) -> str:
     fields = [_field_name(endpoint, name) for name in names]
     labels = [endpoint.fields[name].options()["label"] if name in endpoint.fields else name for name in fields]
-    title = capitalized(endpoint.title)
+    title = capitalize(endpoint.title)
     listed = f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
     return f"{title} with this {listed} already exists."
 
@@ -316,8 +316,8 @@ def explain(endpoint: Endpoint, error: Exception) -> Invalid:
     """Returns the response to a constraint that the database found violated: a unique one, by a concurrent
     transaction, or the condition of a package's table.
 
-    A request is first run again (:func:`netinv_core.http.errors.refused`), and its rules then see that change. This
-    error remains where it is not.
+    A request is first run again (:func:`netinv_core.http.errors.request_error_response`), and its rules then see that
+    change. This error remains where it is not.
     """
     text = str(getattr(error, "orig", error))
     if _OF_A_CONDITION.search(text):

@@ -101,18 +101,18 @@ def upsert(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems) -> list[Item
     :raises PreconditionFailed: if an object does not meet its precondition
     :raises PreconditionRequired: if an existing object needs one
     """
-    keys = _matched(uow, endpoint, items.bodies, items.names)
-    state = _loaded(uow, endpoint, items, keys)
+    keys = _match(uow, endpoint, items.bodies, items.names)
+    state = _load(uow, endpoint, items, keys)
     current = _keys_under_lock(state, keys)
     if current != keys:  # another client has created or renamed objects since
-        state = _loaded(uow, endpoint, items, current)
+        state = _load(uow, endpoint, items, current)
     _reject_repeated(state)
     changed = differing_drafts(uow, [draft for draft in state.drafts if not draft.new], state.before)
     pending = [draft for draft in state.drafts if draft.new or draft.id in changed]
-    return _written(state, pending)
+    return _write(state, pending)
 
 
-def _matched(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], names: Sequence[str]) -> list[Any]:
+def _match(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], names: Sequence[str]) -> list[Any]:
     """The id of the object that each body is about; ``None`` where there is none that the user may view."""
     shapes = [Draft(endpoint, body) for body in bodies]
     for draft in shapes:
@@ -126,7 +126,7 @@ def _matched(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], names: 
     return [found.ids[0] if found.ids else None for found in matches]
 
 
-def _loaded(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems, keys: Sequence[Any]) -> _Upsert:
+def _load(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems, keys: Sequence[Any]) -> _Upsert:
     """Locks and reads the existing objects; parses all bodies and resolves their references."""
     state = _Upsert(uow, endpoint, items.names)
     existing = [key for key in keys if key is not None]
@@ -144,7 +144,7 @@ def _loaded(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems, keys: Seque
     conditions = items.preconditions or [None] * len(keys)
     unconditional = [key is not None and condition is None for key, condition in zip(keys, conditions, strict=True)]
     if items.required and any(unconditional):
-        raise preconditions.missing(unconditional)
+        raise preconditions.missing_precondition(unconditional)
     preconditions.check(endpoint, keys, conditions, state.before)
     save.resolve(uow, state.drafts)
     return state
@@ -205,7 +205,7 @@ def _reject_repeated(state: _Upsert) -> None:
             seen.add(key)
 
 
-def _written(state: _Upsert, pending: Sequence[Draft]) -> list[ItemResult]:
+def _write(state: _Upsert, pending: Sequence[Draft]) -> list[ItemResult]:
     """Writes the drafts that differ, and returns the results of all."""
     uow, endpoint, drafts = state.uow, state.endpoint, state.drafts
     after: dict[Any, Mapping[str, Any]] = dict(state.before)

@@ -38,7 +38,7 @@ def check(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
 def check_followers(uow: UnitOfWork, changes: Sequence[Change], drafts: Sequence[Draft]) -> None:
     """Has the rules judge the consequences of drafts; what they reject is an error of the draft that led to it."""
     judged = _consequences(changes)
-    broken = _broken(uow, judged)
+    broken = _rejected_consequences(uow, judged)
     if not broken:
         return
     causes = _causes(judged, drafts)
@@ -65,7 +65,7 @@ def check_deletion(uow: UnitOfWork, changes: Sequence[Change]) -> None:
 
     :raises Conflict: naming the objects that would break a rule and that the user may view, with the reasons
     """
-    broken = _broken(uow, _consequences(changes))
+    broken = _rejected_consequences(uow, _consequences(changes))
     if broken:
         reasons = [(draft, " ".join(text for texts in draft.errors.values() for text in texts)) for draft in broken]
         raise referring_rules.refusal(uow, [(draft.endpoint, draft.id, reason) for draft, reason in reasons])
@@ -82,7 +82,7 @@ def _consequences(changes: Iterable[Change]) -> list[Draft]:
     return found
 
 
-def _broken(uow: UnitOfWork, drafts: Sequence[Draft]) -> list[Draft]:
+def _rejected_consequences(uow: UnitOfWork, drafts: Sequence[Draft]) -> list[Draft]:
     """The consequences that rules reject. Warnings of the others name the object; those of objects that the user may
     not view are dropped.
     """
@@ -108,16 +108,16 @@ def _causes(judged: Sequence[Draft], drafts: Sequence[Draft]) -> dict[Any, Draft
     """
     causes, keys = {draft.id: draft for draft in drafts}, {draft.id for draft in judged}
     for draft in drafts:
-        causes |= dict.fromkeys(_named(draft) & keys - causes.keys(), draft)
+        causes |= dict.fromkeys(_named_ids(draft) & keys - causes.keys(), draft)
     left = [draft for draft in judged if draft.id not in causes]
     while left:
-        found = {draft.id: causes[key] for draft in left for key in _named(draft) if key in causes}
+        found = {draft.id: causes[key] for draft in left for key in _named_ids(draft) if key in causes}
         causes |= found
         left = [draft for draft in left if draft.id not in causes] if found else []
     return causes
 
 
-def _named(draft: Draft) -> set[uuid.UUID]:
+def _named_ids(draft: Draft) -> set[uuid.UUID]:
     """The ids that an object names, before and after its change."""
     values = (*draft.before.values(), *draft.values.values())
     return {value for value in values if isinstance(value, uuid.UUID)} - {draft.id}

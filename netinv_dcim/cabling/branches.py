@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from netinv_dcim.cabling.models import NextHop
-from netinv_dcim.cabling.paths import CableNetwork, End, PathCable, Stack, followed, leads_on
+from netinv_dcim.cabling.paths import CableNetwork, End, PathCable, Stack, follow, leads_on
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -46,7 +46,7 @@ class Visit:
     hops: list[Visit] = dataclasses.field(default_factory=list)
     stop: Stop | None = None
 
-    def following(self) -> Iterator[Visit]:
+    def next_visits(self) -> Iterator[Visit]:
         """The ends that come next."""
         yield from self.hops
         if self.beyond is not None:
@@ -58,7 +58,7 @@ class Visit:
         while waiting:
             visit = waiting.pop()
             yield visit
-            waiting += [*visit.following()][::-1]
+            waiting += [*visit.next_visits()][::-1]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +102,7 @@ class _BranchWalk:
             if model is None or not leads_on(model):
                 continue
             hops = self.network.hops_behind(visit.end)
-            allowed = followed(hops, head.stack, all_of_them=True)
+            allowed = follow(hops, head.stack, all_of_them=True)
             if not allowed and not (model.ends_paths and not hops):
                 visit.stop = Stop.NO_POSITION if hops else Stop.NO_PORT
             heads += self._behind(head, allowed)
@@ -141,10 +141,10 @@ def branches_around(uow: UnitOfWork, end: End) -> Visit:
     walk.follow([_Head(origin, (), frozenset({(end, ())})), *inward])
     if origin.stop is None:
         origin.stop = stop_inside if origin.line is None else None
-    return _turned(origin) if origin.hops else origin
+    return _turn(origin) if origin.hops else origin
 
 
-def _turned(origin: Visit) -> Visit:
+def _turn(origin: Visit) -> Visit:
     """The branches from the far end of the only way that leads out of ``origin`` by its cable, if there is one."""
     chain = [origin]
     following = [origin.beyond] if origin.beyond is not None else []
@@ -152,7 +152,7 @@ def _turned(origin: Visit) -> Visit:
         if len(following) > 1:
             return origin
         chain.append(following[0])
-        following = [*following[0].following()]
+        following = [*following[0].next_visits()]
     turned = Visit(origin.end, origin.position, hops=origin.hops, stop=origin.stop if len(chain) == 1 else None)
     for near, far in itertools.pairwise(chain):
         if far in near.hops:

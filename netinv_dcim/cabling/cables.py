@@ -155,7 +155,7 @@ def both_ends(cable: Draft | dict[str, Any]) -> tuple[End, End]:
     return a, b
 
 
-def _locked(uow: UnitOfWork, ends: Iterable[End]) -> Rows:
+def _lock_ends(uow: UnitOfWork, ends: Iterable[End]) -> Rows:
     """Locks the rows of these ends that the user may view (``FOR UPDATE``), so that no other transaction connects them.
 
     One statement for each model, in the order of labels and ids: transactions do not deadlock.
@@ -194,7 +194,7 @@ def ends_exist_and_fit_each_other(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
     new = [draft for draft in drafts if draft.new]
     if new:
         lock_model(uow, CABLE)
-    rows = _locked(uow, [end for draft in new for end in both_ends(draft)]) if new else {}
+    rows = _lock_ends(uow, [end for draft in new for end in both_ends(draft)]) if new else {}
     claimed: set[End] = set()
     for draft in new:
         _check_ends(uow.registry, draft, rows)
@@ -217,7 +217,7 @@ def _check_ends(registry: Registry, draft: Draft, rows: Rows) -> None:
         draft.reject(f"{SIDES[found.place or 0]}_id" if of_side else ALL, found.message)
 
 
-def _cabled(endpoint: Endpoint) -> type[Cabled]:
+def _cabled_model(endpoint: Endpoint) -> type[Cabled]:
     """The model of an endpoint that takes cables."""
     assert issubclass(endpoint.model, Cabled)
     return endpoint.model
@@ -230,7 +230,7 @@ def cabled_ends_keep_fitting(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """
     cabled: dict[str | None, list[Draft]] = {}
     for draft in drafts:
-        model = _cabled(draft.endpoint)
+        model = _cabled_model(draft.endpoint)
         if not draft.new and draft["cable_id"] is not None and draft.changed(*model.fit_columns):
             cabled.setdefault(draft["cable_peer_type"], []).append(draft)
     for label, group in sorted(cabled.items(), key=lambda item: str(item[0])):
@@ -239,11 +239,11 @@ def cabled_ends_keep_fitting(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         others = {} if peer is None else listing.rows_of(uow, peer.model, keys, locked=True)
         for draft in group:
             other = others.get(draft["cable_peer_id"])
-            end = _cabled(draft.endpoint)
+            end = _cabled_model(draft.endpoint)
             row = draft.row()
             refusal = end.cannot_be_cabled(row)
             if refusal is None and peer is not None and other is not None:
-                objection = end.incompatible_with(row, _cabled(peer), other)
+                objection = end.incompatible_with(row, _cabled_model(peer), other)
                 refusal = None if objection is None else ENDS_MISMATCH.format(draft["cable_id"])
             if refusal is not None:
                 field = next(name for name in end.fit_columns if draft.changed(name)).removesuffix("_id")

@@ -81,7 +81,7 @@ def _filters(of: Of) -> list[Filter]:
     ]
 
 
-def _connected(uow: UnitOfWork, table: Any) -> Any:
+def _has_connection(uow: UnitOfWork, table: Any) -> Any:
     return table.c.connected_endpoint_id.is_not(None)
 
 
@@ -98,7 +98,7 @@ def _connections(title: str, model: type[Base], of: Resource) -> Resource:
         fields=of.field_factories,
         filters=[*_filters(_on_hosts), value("name")],
     )
-    resource.base_filter(_connected)
+    resource.base_filter(_has_connection)
     return resource
 
 

@@ -173,11 +173,11 @@ path_fields: list[FieldFactory] = [
 cable_key: FieldFactory = computed("cable", lambda key: key, "cable_id")
 
 
-def _connected(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+def _has_destination(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Condition for ends whose path has a destination, or for the others; an end without a cable is not connected."""
     reachable = sa.func.coalesce(table.c.connected_endpoint_reachable, sa.false())
     return reachable if convert_flag(values[-1]) else negated(reachable)
 
 
 cable_filters: list[Filter] = [has("cabled", "cable")]
-path_filters: list[Filter] = [*cable_filters, custom("connected", _connected, multiple=False, kind="boolean")]
+path_filters: list[Filter] = [*cable_filters, custom("connected", _has_destination, multiple=False, kind="boolean")]

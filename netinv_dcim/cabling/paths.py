@@ -188,7 +188,7 @@ class CableNetwork:
             near_ends = {
                 (End(hop.label, hop.id), stack_behind)
                 for end, stack in arrived
-                for hop, stack_behind in followed(self._hops[end], stack, all_of_them=True)
+                for hop, stack_behind in follow(self._hops[end], stack, all_of_them=True)
             }
             self.lines_at({end for end, _ in near_ends})
             far_ends = {(line.beyond(end), stack) for end, stack in near_ends if (line := self._lines[end]) is not None}
@@ -244,7 +244,7 @@ class CableNetwork:
             path.destination = far
             return None
         hops = [hop for hop in self._hops[far] if hop.id not in self.uow.deleting.get(hop.label, ())]
-        allowed = followed(hops, stack)
+        allowed = follow(hops, stack)
         path.split = not allowed and not stack and bool(hops)
         if not hops and far.label in self.kinds and self.kinds[far.label].ends_paths:
             path.destination = far
@@ -259,7 +259,7 @@ def leads_on(model: type[Cabled]) -> bool:
     return model.next_hops.__func__ is not Cabled.next_hops.__func__  # type: ignore[attr-defined]
 
 
-def followed(ways: Sequence[NextHop], stack: Stack, *, all_of_them: bool = False) -> list[tuple[NextHop, Stack]]:
+def follow(ways: Sequence[NextHop], stack: Stack, *, all_of_them: bool = False) -> list[tuple[NextHop, Stack]]:
     """The next hops that a path with this position stack can take, each with the stack behind it.
 
     - A hop that leaves a trunk at a position needs that position on top of the stack, and pops it.

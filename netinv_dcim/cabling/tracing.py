@@ -64,9 +64,9 @@ def trace(request: Request) -> list[Any]:
 
     Objects that the user may not view are null too.
     """
-    uow, end = _open(request)
+    uow, end = _open_trace(request)
     path = CableNetwork(uow).trace([end])[end]
-    nested, endpoint = _nested(uow, [path]), uow.registry[CABLE]
+    nested, endpoint = _read_nested(uow, [path]), uow.registry[CABLE]
     cable_ids = [step.line.id for step in path.steps]
     cables = plan_of(endpoint).fetch(uow, cable_ids, permissions.visible(uow, endpoint, endpoint.table))
     traced = {
@@ -85,10 +85,10 @@ def _plain(choice: dict[str, Any] | None) -> Any:
 @documented(_PATHS)
 def paths(request: Request) -> list[dict[str, Any]]:
     """The paths that lead through an end, from both of their origins."""
-    uow, end = _open(request)
+    uow, end = _open_trace(request)
     network = CableNetwork(uow)
     through = [path for path in network.trace(network.origins_through(end)).values() if end in path.nodes]
-    nested = _nested(uow, through)
+    nested = _read_nested(uow, through)
     through.sort(key=lambda path: (_sort_key(nested.get(path.origin)), str(path.origin.id)))
     return [_represent(path, nested) for path in through]
 
@@ -116,7 +116,7 @@ def _represent(path: Path, nested_by_end: dict[End, Any]) -> dict[str, Any]:
     }
 
 
-def _nested(uow: UnitOfWork, traced: Iterable[Path]) -> dict[End, Any]:
+def _read_nested(uow: UnitOfWork, traced: Iterable[Path]) -> dict[End, Any]:
     """The nested representations of the ends and cables on these paths that the user may view; one statement."""
     keys_by_label: dict[str, set[Any]] = {}
     for path in traced:
@@ -127,7 +127,7 @@ def _nested(uow: UnitOfWork, traced: Iterable[Path]) -> dict[End, Any]:
     return {End(label, key): item for label, items in results for key, item in items}
 
 
-def _open(request: Request) -> tuple[RequestUnitOfWork, End]:
+def _open_trace(request: Request) -> tuple[RequestUnitOfWork, End]:
     """The unit of work of a request, and the end in its URL.
 
     :raises NotFound: when the user may not view such an end

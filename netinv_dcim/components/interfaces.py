@@ -226,7 +226,7 @@ def of_chassis_of_device(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     return table.c.device_id.in_(sa.select(device.c.id).where(same_chassis, *limits))
 
 
-def _carrying(uow: UnitOfWork, table: Any, attribute: str, text: str) -> Any:
+def _carries_vlan(uow: UnitOfWork, table: Any, attribute: str, text: str) -> Any:
     """Condition for interfaces with a tagged or untagged VLAN whose ``attribute`` has this value; none if invalid."""
     interface, visible = uow.registry.of_model(Interface), permissions.visible_for(uow)
     try:
@@ -247,13 +247,13 @@ VLAN_WAYS = ("untagged_vlan", "tagged_vlans")
 @interfaces.filter("vlan_id", multiple=False)
 def carrying_vlan(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filter by the id of a tagged or untagged VLAN."""
-    return _carrying(uow, table, "id", values[-1])
+    return _carries_vlan(uow, table, "id", values[-1])
 
 
 @interfaces.filter("vlan", multiple=False)
 def carrying_vid(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filter by the number (``vid``) of a tagged or untagged VLAN."""
-    return _carrying(uow, table, "vid", values[-1])
+    return _carries_vlan(uow, table, "vid", values[-1])
 
 
 @interfaces.rule

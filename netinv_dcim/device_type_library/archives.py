@@ -141,16 +141,16 @@ def _members(upload: Upload) -> Iterator[tuple[str, IO[bytes] | None]]:
     """The files of an archive by name, with ``None`` for links and special files."""
     stream = io.BytesIO(upload.content)
     if upload.content.startswith(ZIP):
-        with zip_files.opened(upload.content, MAX_ENTRIES) as packed:
+        with zip_files.open_zip(upload.content, MAX_ENTRIES) as packed:
             for info in packed.infolist():
                 kind = stat.S_IFMT(info.external_attr >> 16)
                 if info.is_dir():
                     continue
                 if kind not in (0, stat.S_IFREG):
-                    yield _shown(info.filename), None
+                    yield _printable_name(info.filename), None
                     continue
                 with packed.open(info) as member:
-                    yield _shown(info.filename), member
+                    yield _printable_name(info.filename), member
         return
     with tempfile.TemporaryFile() as unpacked:
         _inflate(upload, stream, unpacked)
@@ -159,10 +159,10 @@ def _members(upload: Upload) -> Iterator[tuple[str, IO[bytes] | None]]:
                 if count >= MAX_ENTRIES:
                     raise TooLarge(f"{upload.name} holds more than {MAX_ENTRIES:,} entries.")
                 if not entry.isdir():
-                    yield _shown(entry.name), archive.extractfile(entry) if entry.isreg() else None
+                    yield _printable_name(entry.name), archive.extractfile(entry) if entry.isreg() else None
 
 
-def _shown(name: str) -> str:
+def _printable_name(name: str) -> str:
     """The name of a member; what is not UTF-8 in it is replaced."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 

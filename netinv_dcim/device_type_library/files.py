@@ -165,7 +165,7 @@ class FileLayout:
                 reason = schema.REQUIRED if document.get(name) is None else "a name is expected"
                 raise YamlFault(f"{_at(document, name)}{name}: {reason}")
         stated = _in_whole_units(document)
-        fields = dict(_parsed(self.fields, stated, document))
+        fields = dict(_parse_fields(self.fields, stated, document))
         described = Described(file, document["manufacturer"].strip(), fields)
         described.lines = {(self.types.label, name): line for name, line in document.lines.items()}
         for name, section in self.sections.items():
@@ -196,7 +196,7 @@ class FileLayout:
         known = {*section.fields, *section.joined}
         described.lines[section.label, part_name] = item.line
         try:
-            fields = {**section.unsaid, **dict(_parsed(section.fields, item, item))}
+            fields = {**section.unsaid, **dict(_parse_fields(section.fields, item, item))}
             for name, label in section.joined.items():
                 if item.get(name) is not None:
                     fields[name] = other = str(item[name]).strip()
@@ -282,7 +282,7 @@ def _at(block: Block, name: str) -> str:
     return f"line {block.lines[name]}: " if name in block.lines else ""
 
 
-def _parsed(fields: Mapping[str, Value], values: Mapping[str, Any], block: Block) -> Iterator[tuple[str, Any]]:
+def _parse_fields(fields: Mapping[str, Value], values: Mapping[str, Any], block: Block) -> Iterator[tuple[str, Any]]:
     """The names and parsed values of the fields that a block contains, from its ``values``.
 
     :raises Fault: when a value is invalid, with the line of its key

@@ -50,7 +50,7 @@ def import_types(sync: Sync, files: Files) -> None:
     Types that are in no file any more are deleted, unless they are used or a file was refused, which may be theirs.
     """
     refused = sync.report.refused_count
-    described = _imported(sync, files) if files else {}
+    described = _import_files(sync, files) if files else {}
     if sync.report.refused_count == refused:
         _remove_others(sync, {item.id for item in described.values()})
 
@@ -58,7 +58,7 @@ def import_types(sync: Sync, files: Files) -> None:
 CONTENT_KIND = ContentKind("device types", TYPES, import_types, attachments=IMAGES)
 
 
-def _imported(sync: Sync, files: Files) -> Mapping[str, ImportedType]:
+def _import_files(sync: Sync, files: Files) -> Mapping[str, ImportedType]:
     """Imports the files and reports their outcomes; returns the types by file.
 
     :raises GitError: when the types have too many components together

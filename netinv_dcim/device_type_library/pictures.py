@@ -23,12 +23,12 @@ class Pictures:
         one: ``elevation-images/Cisco/cisco-c9300.front.png``. None where there is no picture.
         """
         path = file.absolute()
-        named = self._named(path.parent.parent.parent / IMAGES / path.parent.name)
+        named = self._files_by_name(path.parent.parent.parent / IMAGES / path.parent.name)
         found = next((named[name] for stem in stems if (name := f"{stem}.{side}".lower()) in named), None)
         self.used |= {found} if found is not None else set()
         return found
 
-    def _named(self, folder: Path) -> dict[str, Path]:
+    def _files_by_name(self, folder: Path) -> dict[str, Path]:
         if folder not in self._folders:
             self._folders[folder] = dict(_named_files(folder))
         return self._folders[folder]

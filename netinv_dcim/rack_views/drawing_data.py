@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_PICTURES = 10 * 2**20  # bytes of images in one drawing
 
 
-def drawing(
+def draw_face(
     uow: UnitOfWork, rack: Mapping[str, Any], inside: Sequence[Mounted], face: str, size: UnitSize, *, images: bool
 ) -> bytes:
     """Returns the SVG drawing of one face of a rack.
@@ -127,11 +127,11 @@ def reservations(uow: UnitOfWork, racks: Sequence[uuid.UUID]) -> dict[uuid.UUID,
     )
     by_rack: dict[uuid.UUID, list[Reserved]] = {}
     for row in uow.execute(statement, {"keys": list(racks)}) if racks else ():
-        by_rack.setdefault(row.rack_id, []).append(_reserved(row))
+        by_rack.setdefault(row.rack_id, []).append(_reservation_of(row))
     return by_rack
 
 
-def _reserved(row: Any) -> Reserved:
+def _reservation_of(row: Any) -> Reserved:
     if not row.viewed:
         return Reserved(row.units)
     notes = [f"User: {row.username}", *([f"Tenant: {row.name}"] if row.name is not None else [])]

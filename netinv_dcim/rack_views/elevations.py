@@ -22,8 +22,8 @@ from netinv_core.read import listing
 from netinv_core.sql.plans import plan_of
 from netinv_dcim.choices import FACES
 from netinv_dcim.devices import Device
-from netinv_dcim.rack_position import Mounted, mounted
-from netinv_dcim.rack_views.drawing_data import drawing, visible
+from netinv_dcim.rack_position import Mounted, read_mounted
+from netinv_dcim.rack_views.drawing_data import draw_face, visible
 from netinv_dcim.rack_views.svg import UnitSize
 
 if TYPE_CHECKING:
@@ -81,13 +81,13 @@ def elevation(request: Request) -> dict[str, Any] | Response:
     parameters = _parsed_parameters(uow.query)
     devices = [
         device
-        for device in mounted(uow, [rack["id"]]).values()
+        for device in read_mounted(uow, [rack["id"]]).values()
         if device.seen_from(parameters["face"]) and device.id != parameters["exclude"]
     ]
     if _is_drawing(uow.query):
         standard_parameters.refuse(uow, _OF_PAGES)
         size = UnitSize(parameters["unit_width"], parameters["unit_height"], parameters["legend_width"])
-        drawn = drawing(uow, rack, devices, parameters["face"], size, images=parameters["include_images"])
+        drawn = draw_face(uow, rack, devices, parameters["face"], size, images=parameters["include_images"])
         answer_size.check(uow.registry, 0, len(drawn))
         response = Response(body=drawn, content_type=SVG, charset=None)
         response.headers.update(SEALED)

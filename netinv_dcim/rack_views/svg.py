@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from netinv_dcim.rack_views.svg_text import colored, fitted, legible, readable_on, width_of
+from netinv_dcim.rack_views.svg_text import fit_text, legible, readable_on, valid_color, width_of
 
 RAIL, CAP = 9, 7
 FADED = "cfd8dc"
@@ -201,7 +201,7 @@ class _Drawing:
             lines.append("Mounted on the other face")
         box = self._box(self.layers[2], units, lines, url=details.url if details is not None else None)
         kind = "behind" if device.behind else "device" if details is not None else "hidden"
-        color = colored(details.color, FADED) if details is not None else FADED
+        color = valid_color(details.color, FADED) if details is not None else FADED
         self._fill(box, units, kind, **({"fill": f"#{color}"} if kind == "device" else {}))
         if details is None:
             return
@@ -334,7 +334,7 @@ class _Drawing:
     def _label(self, box: Element, units: Sequence[int], name: str, kind: str) -> None:
         """Draws a name on a band, which keeps it readable on any colour."""
         size, height = self.size.font * 0.9, self._height(units)
-        text = fitted(legible(name), size, self.size.unit_width - 20)
+        text = fit_text(legible(name), size, self.size.unit_width - 20)
         if not text:
             return
         wide, high = min(width_of(text, size) + 10, self.size.unit_width - 8), size * 1.35
@@ -363,7 +363,7 @@ class _Drawing:
         margin: int = 12,
     ) -> None:
         """Draws a horizontally centred line of text, vertically centred at ``middle``."""
-        fits = fitted(legible(text), size, self.size.unit_width - margin)
+        fits = fit_text(legible(text), size, self.size.unit_width - margin)
         look = {"class": kind, "font-size": round(size, 2)} | ({"fill": f"#{ink}"} if ink is not None else {})
         _text(box, "text", fits, x=self.size.unit_width / 2, y=round(middle + size * 0.36, 2), **look)
 

@@ -32,7 +32,7 @@ def _width(letter: str) -> float:
     return 0.74 if letter.isupper() else 0.64
 
 
-def fitted(text: str, size: float, room: float) -> str:
+def fit_text(text: str, size: float, room: float) -> str:
     """Shortens a text to a width: an ellipsis replaces its middle. Returns a blank text if nothing fits.
 
     Both ends are kept because names of devices in one rack differ at either of them.
@@ -66,6 +66,6 @@ def readable_on(color: str) -> str:
     return "000000" if (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) else "ffffff"
 
 
-def colored(color: str, otherwise: str) -> str:
+def valid_color(color: str, otherwise: str) -> str:
     """Returns ``color`` if it has six hexadecimal digits, else ``otherwise``."""
     return color if _COLOR.fullmatch(color) else otherwise

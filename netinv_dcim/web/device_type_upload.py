@@ -94,9 +94,9 @@ class _Result:
         files.sort(key=lambda file: (not file.failed, file.outcome == SKIPPED))
         counts = {self.outcomes.title(label): dict(count) for label, count in sorted(self.report.counts().items())}
         changes = sum(self.report.total(outcome) for outcome in (CREATED, UPDATED, DELETED))
-        return FilesResult(files, counts, self.outcomes.general_notes(), changes, self._following())
+        return FilesResult(files, counts, self.outcomes.general_notes(), changes, self._next_pages())
 
-    def _following(self) -> list[tuple[str, str]]:
+    def _next_pages(self) -> list[tuple[str, str]]:
         """The pages that apply the types which have changed to their devices that differ."""
         changed = [item for place, item in self.types.items() if self.outcomes.outcome(place) == UPDATED]
         counts = differing_by_type(self.uow, {item.id for item in changed})

@@ -25,7 +25,7 @@ FIRST = "Choose a rack to see its free units."
 NOTHING_FREE = "No units of this rack are free on this face."
 
 
-def _offered(uow: UnitOfWork, values: Mapping[str, str], key: Any) -> OfferedChoices:
+def _offer_units(uow: UnitOfWork, values: Mapping[str, str], key: Any) -> OfferedChoices:
     """The positions within the rack for a device of the chosen type, from the top, and a sentence where it fits into
     none; four statements, none without a rack.
     """
@@ -42,7 +42,7 @@ def _offered(uow: UnitOfWork, values: Mapping[str, str], key: Any) -> OfferedCho
     if not height:
         return OfferedChoices([], "Devices of this type take no units.")
     others = [device for device in devices.values() if device.id != key]
-    face, reserved = values.get(FACE) or "front", _reserved(uow, rack_id)
+    face, reserved = values.get(FACE) or "front", _reserved_units(uow, rack_id)
     names = names_of(uow, [device.id for device in others])
     choices, taken = [], []
     for unit in range(row.u_height - height + 1, 0, -1):
@@ -62,7 +62,7 @@ def _label(units: Sequence[int], reserved: Iterable[int]) -> str:
     return f"{name}, reserved" if set(units) & set(reserved) else name
 
 
-def _reserved(uow: UnitOfWork, rack_id: uuid.UUID) -> set[int]:
+def _reserved_units(uow: UnitOfWork, rack_id: uuid.UUID) -> set[int]:
     """The units of reservations that the user may view."""
     table, endpoint = table_of(RackReservation), uow.registry.of_model(RackReservation)
     limits = permissions.visible(uow, endpoint, table)
@@ -71,4 +71,4 @@ def _reserved(uow: UnitOfWork, rack_id: uuid.UUID) -> set[int]:
     return {int(unit) for units in lists for unit in units}
 
 
-CONTROLS = {("dcim.device", "position"): ChoiceOffer("Show free units", (RACK, FACE, TYPE), _offered)}
+CONTROLS = {("dcim.device", "position"): ChoiceOffer("Show free units", (RACK, FACE, TYPE), _offer_units)}

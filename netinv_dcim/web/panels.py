@@ -12,7 +12,7 @@ from pyramid.request import Request
 
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import CABLE, End
-from netinv_dcim.rack_position import Mounted, mounted
+from netinv_dcim.rack_position import Mounted, read_mounted
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name
 from netinv_dcim.rack_views.svg import RackFrame, UnitSize, area
 from netinv_dcim.web import rack_elevations, trace_pages, type_differences, type_moves
@@ -45,7 +45,7 @@ def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]
     """
     uow, size = request.uow, UnitSize(UNIT_WIDTH, UNIT_HEIGHT, LEGEND_WIDTH)
     frame = RackFrame("", rack["u_height"], rack["desc_units"])
-    devices = mounted(uow, [endpoint.parse_key(str(rack["id"]))])
+    devices = read_mounted(uow, [endpoint.parse_key(str(rack["id"]))])
     rows = device_rows(uow, list(devices))
     areas: dict[str, list[dict[str, Any]]] = {face: [] for face in FACES}
     for key, device in devices.items():

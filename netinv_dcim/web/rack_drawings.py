@@ -11,7 +11,7 @@ from netinv_core.fields.images import MEDIA
 from netinv_dcim.rack_position import Mounted, fits
 from netinv_dcim.rack_views.drawing_data import device_details
 from netinv_dcim.rack_views.svg import FADED, RAIL, DeviceDetails, RackFrame, Reserved, UnitSize, area, runs
-from netinv_dcim.rack_views.svg_text import colored, fitted, readable_on
+from netinv_dcim.rack_views.svg_text import fit_text, readable_on, valid_color
 from netinv_dcim.web import rack_plan
 
 if TYPE_CHECKING:
@@ -152,11 +152,11 @@ def _device_box(
     if details is None:
         return Box("hidden", place, ["Occupied", position])
     lines = [details.name, position, *details.notes, *(["Mounted on the other face"] if behind else [])]
-    label, path = fitted(details.name, 12, SIZE.unit_width - 12), f"/dcim/devices/{device.id}/"
+    label, path = fit_text(details.name, 12, SIZE.unit_width - 12), f"/dcim/devices/{device.id}/"
     if behind:
         return Box("behind", place, lines, label, path)
     picture = f"{MEDIA}{details.picture}" if pictures and details.picture else ""
-    color = colored(details.color, FADED)
+    color = valid_color(details.color, FADED)
     return Box("device", place, lines, label, path, color, readable_on(color), picture)
 
 
@@ -166,6 +166,6 @@ def _reserved_boxes(frame: RackFrame, reserved: Iterable[Reserved], occupied: se
     for reservation in reserved:
         free = [unit for unit in reservation.units if 1 <= unit <= frame.height and unit not in occupied]
         lines = [f"Reserved: {reservation.words}" if reservation.words else "Reserved", *reservation.notes]
-        label = fitted(reservation.words, 11, SIZE.unit_width - 12)
+        label = fit_text(reservation.words, 11, SIZE.unit_width - 12)
         made += [Box("reserved", _place(frame, run), lines, label) for run in runs(free)]
     return made

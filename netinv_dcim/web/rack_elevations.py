@@ -24,7 +24,7 @@ from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import custom_plan
 from netinv_dcim.devices import Device
 from netinv_dcim.power import PowerFeed
-from netinv_dcim.rack_position import HIDDEN, Mounted, mounted
+from netinv_dcim.rack_position import HIDDEN, Mounted, read_mounted
 from netinv_dcim.rack_utilization import power_of, units_of
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name, reservations, visible
 from netinv_dcim.rack_views.svg import RackFrame
@@ -35,7 +35,7 @@ from netinv_web import notices, static_files
 from netinv_web.lists import filter_text
 from netinv_web.lists.facets import facet_names
 from netinv_web.lists.filter_bar import chips_of
-from netinv_web.lists.filter_form import form_of, groups_of, submitted
+from netinv_web.lists.filter_form import form_of, groups_of, submitted_query
 from netinv_web.lists.list_query import ListQuery, query_of
 from netinv_web.lists.listing import FACETS, Pages, facets_at, matches_of, page_of
 from netinv_web.menu import may
@@ -92,7 +92,7 @@ def show(request: Request) -> Any:
     """The page, or the part that ``_part`` names; a POST applies the plan."""
     uow, endpoint = request.uow, request.context.endpoint
     query = rack_plan.last_moves(query_of(request))
-    following = submitted(request, endpoint, query) or rack_plan.entered(query)
+    following = submitted_query(request, endpoint, query) or rack_plan.apply_form(query)
     if following is not None:
         return see_other(following.url)
     part = query_text(request, "_part")
@@ -129,9 +129,11 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
     uow = request.uow
     face, grouping, pictures = _choices(request)
     number, size = page_of(request, default_size=PAGE_SIZES[0])
-    matches = matches_of(uow, endpoint, _ordered(query, grouping), Slice(size, (number - 1) * size))
-    shown = DrawingOptions(face, pictures, rack_plan.chosen(uow, query) if plan is not None else None, plan is not None)
-    with rack_plan.tried(request, plan) if plan is not None else contextlib.nullcontext(uow) as tried:
+    matches = matches_of(uow, endpoint, _order_by_group(query, grouping), Slice(size, (number - 1) * size))
+    shown = DrawingOptions(
+        face, pictures, rack_plan.chosen_device(uow, query) if plan is not None else None, plan is not None
+    )
+    with rack_plan.try_moves(request, plan) if plan is not None else contextlib.nullcontext(uow) as tried:
         racks = views_of(tried, endpoint, matches.keys, shown, plan)
         tray = tray_of(tried, [view.rack for view in racks]) if plan is not None else ()
     return {
@@ -149,7 +151,7 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
         "chosen": shown.chosen,
         "tray": tray,
         "plan_path": query.with_values(rack_plan.PLANNING, ["1"]).url,
-        "finished": rack_plan.finished(query),
+        "finished": rack_plan.page_without_plan(query),
         "unchosen": query.without(rack_plan.SELECT),
         "pages": Pages(number, size, matches.count),
         "page_sizes": PAGE_SIZES,
@@ -157,7 +159,7 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
         "chips": chips_of(uow, endpoint, query, matches.errors),
         "filter_groups": groups_of(uow, endpoint),
         "filter_form": form_of(request, endpoint, query),
-        "filter_text": filter_text.written(query.filters),
+        "filter_text": filter_text.write_text(query.filters),
         "legend": LEGEND,
         "gap": GAP,
         "has_facets": bool(facet_names(endpoint)) and matches.count > 0 and plan is None,
@@ -182,7 +184,7 @@ def tray_of(uow: UnitOfWork, racks: Sequence[Mapping[str, Any]], *, flat: bool =
             row.u_height,
             names.get(str(row.rack_id), "no rack"),
         )
-        for row in rack_plan.unmounted(uow, keys, sites, flat=flat)
+        for row in rack_plan.read_unmounted(uow, keys, sites, flat=flat)
     ]
 
 
@@ -207,7 +209,7 @@ def _choices(request: Request) -> tuple[str, str, bool]:
     return face, grouping, pictures == "1"
 
 
-def _ordered(query: ListQuery, grouping: str) -> ListQuery:
+def _order_by_group(query: ListQuery, grouping: str) -> ListQuery:
     """The query in the order of the groups."""
     return query.with_values("ordering", GROUPINGS[grouping][1])
 
@@ -230,11 +232,11 @@ def views_of(
     with a plan, whose moves are made.
     """
     racks = dict(custom_plan(endpoint, ("elevations",), _read_rack).fetch(uow, keys))
-    devices = mounted(uow, list(racks))
+    devices = read_mounted(uow, list(racks))
     rows = device_rows(uow, list(devices))
     reserved = reservations(uow, list(racks))
     power = _power(uow, racks, plan)
-    obstructed = _obstructed(uow, plan, devices, rows) if plan is not None else {}
+    obstructed = _find_obstructed(uow, plan, devices, rows) if plan is not None else {}
     affected = plan.affected if plan is not None else ()
     inside: dict[Any, list[Mounted]] = {}
     for device in devices.values():
@@ -257,7 +259,7 @@ def views_of(
     return views
 
 
-def _obstructed(
+def _find_obstructed(
     uow: UnitOfWork, plan: RackPlan, devices: Mapping[Any, Mounted], rows: Mapping[Any, Any]
 ) -> dict[Any, list[str]]:
     """The names of the devices whose refused moves others are in the way of, by id of these; the plan is told, too."""

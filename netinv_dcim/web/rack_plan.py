@@ -62,7 +62,7 @@ class Move:
         return f"{self.device}:{self.rack}:{self.unit}:{self.face}" if self.unit else f"{self.device}:{self.rack}"
 
 
-def parsed(text: str) -> Move:
+def parse_move(text: str) -> Move:
     """The move that a parameter states.
 
     :raises Invalid: for any other text
@@ -80,7 +80,7 @@ def parsed(text: str) -> Move:
     raise Invalid({MOVE: [f'"{text[:100]}" is not a move: <device>:<rack>:<unit>:<face> or <device>:<rack>.']})
 
 
-def entered(query: ListQuery) -> ListQuery | None:
+def apply_form(query: ListQuery) -> ListQuery | None:
     """The query with the move of the chosen device that the form has sent, or without the one that is taken back;
     ``None`` without either.
 
@@ -94,7 +94,7 @@ def entered(query: ListQuery) -> ListQuery | None:
         return None
     units, faces = query.values(TO_UNIT), query.values(TO_FACE)
     place = f":{units[-1]}:{faces[-1] if faces else 'front'}" if units else ""
-    return with_move(query.without(TO_RACK, TO_UNIT, TO_FACE, SELECT), parsed(f"{devices[-1]}:{racks[-1]}{place}"))
+    return with_move(query.without(TO_RACK, TO_UNIT, TO_FACE, SELECT), parse_move(f"{devices[-1]}:{racks[-1]}{place}"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Chosen:
     place: Move | None = None
 
 
-def chosen(uow: UnitOfWork, query: ListQuery) -> Chosen | None:
+def chosen_device(uow: UnitOfWork, query: ListQuery) -> Chosen | None:
     """The chosen device of a query, if the user may view it: one statement."""
     texts = query.values(SELECT)
     try:
@@ -138,7 +138,7 @@ def moves_of(query: ListQuery) -> list[Move]:
     texts = query.values(MOVE)
     if len(texts) > MAX_MOVES:
         raise Invalid({MOVE: [f"A plan has at most {MAX_MOVES} moves."]})
-    return list({move.device: move for move in map(parsed, texts)}.values())
+    return list({move.device: move for move in map(parse_move, texts)}.values())
 
 
 def with_move(query: ListQuery, move: Move) -> ListQuery:
@@ -304,7 +304,7 @@ def obstacles(uow: UnitOfWork, plan: RackPlan, others: Collection[Mounted]) -> d
 
 
 @contextlib.contextmanager
-def tried(request: Request, plan: RackPlan) -> Iterator[UnitOfWork]:
+def try_moves(request: Request, plan: RackPlan) -> Iterator[UnitOfWork]:
     """A unit of work in which the moves are made, without effect. Refused moves are ``plan.errors``."""
     if not plan.moves:
         yield request.uow
@@ -330,15 +330,17 @@ def apply(request: Request, plan: RackPlan) -> Response:
     save.update(uow, uow.registry.of_model(Device), items, partial=True, listed=True)
     count = len(items)
     text = "1 device was moved." if count == 1 else f"{count} devices were moved."
-    return notices.add(request, see_other(finished(plan.query)), notices.Notice(text, undo=str(uow.request_id)))
+    return notices.add(
+        request, see_other(page_without_plan(plan.query)), notices.Notice(text, undo=str(uow.request_id))
+    )
 
 
-def finished(query: ListQuery) -> str:
+def page_without_plan(query: ListQuery) -> str:
     """The page without the plan."""
     return query.without(MOVE, SELECT, PLANNING).url
 
 
-def unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any], *, flat: bool = False) -> list[Any]:
+def read_unmounted(uow: UnitOfWork, racks: Sequence[Any], sites: Iterable[Any], *, flat: bool = False) -> list[Any]:
     """The devices that could be mounted: those in these racks without a position, and those at the sites without a
     rack. With ``flat`` also those in the racks that take no units, such as power strips. Rows with id, name, height and
     rack, at most :data:`MAX_LISTED` and one more. One statement.

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from netinv_core.labels import capitalized
+from netinv_core.labels import capitalize
 from netinv_dcim.cabling.branches import Visit
 from netinv_dcim.cabling.paths import End
-from netinv_dcim.rack_views.svg_text import colored, fitted, legible, width_of
+from netinv_dcim.rack_views.svg_text import fit_text, legible, valid_color, width_of
 from netinv_dcim.web.trace_names import CableName, EndName, Holder, Names
 
 BOX_WIDTH, INDENT = 316, 26  # pixels
@@ -129,7 +129,7 @@ class _DrawingBuilder:
             return Shape("box", x, y, BOX_WIDTH, height, state=state)
         notes = " · ".join(holder.notes)
         room = BOX_WIDTH - 20
-        text, note = fitted(legible(holder.name), FONT, room), fitted(legible(notes), SMALL, room)
+        text, note = fit_text(legible(holder.name), FONT, room), fit_text(legible(notes), SMALL, room)
         title = legible(f"{holder.name}, {notes}" if notes else holder.name)
         return Shape("box", x, y, BOX_WIDTH, height, text, note, holder.path, title)
 
@@ -139,10 +139,10 @@ class _DrawingBuilder:
         position = f"position {visit.position}" if visit.position is not None else ""
         said = ", ".join(part for part in (position, note) if part)
         width = BOX_WIDTH - (12 if kind == "port" else 0)
-        shown_note = fitted(said, SMALL, width - 90)
+        shown_note = fit_text(said, SMALL, width - 90)
         state = HIDDEN if name is None else "here" if visit.end == self.here else ""
         text, path, whole = (name.name, name.path, name.whole) if name is not None else ("hidden", "", "a hidden end")
-        shown = fitted(legible(text), FONT, width - 24 - width_of(shown_note, SMALL))
+        shown = fit_text(legible(text), FONT, width - 24 - width_of(shown_note, SMALL))
         left = x + 6 if kind == "port" else x
         self.shapes.append(Shape(kind, left, y, width, ROW - 2, shown, shown_note, path, legible(whole), state))
         self.lines.append(TraceLine(depth, legible(whole), path, said))
@@ -157,7 +157,7 @@ class _DrawingBuilder:
         state = "" if line.connected else "broken"
         room = BOX_WIDTH - STEM - 20
         text, details = legible(cable.label or "Cable"), cable.details
-        color = colored(cable.color, "")
+        color = valid_color(cable.color, "")
         self.shapes.append(
             Shape(
                 "cable",
@@ -165,8 +165,8 @@ class _DrawingBuilder:
                 y,
                 0,
                 CABLE,
-                fitted(text, FONT, room),
-                fitted(details, SMALL, room),
+                fit_text(text, FONT, room),
+                fit_text(details, SMALL, room),
                 cable.path,
                 _in_words(cable),
                 state,
@@ -177,8 +177,8 @@ class _DrawingBuilder:
         return y + CABLE
 
     def _stub(self, visit: Visit, x: int, y: int, depth: int) -> int:
-        text = capitalized(legible(self.names.why(visit)))
-        shown = fitted(text, SMALL, BOX_WIDTH - STEM - 20)
+        text = capitalize(legible(self.names.why(visit)))
+        shown = fit_text(text, SMALL, BOX_WIDTH - STEM - 20)
         state = "into" if self.names.network_of(visit) else ""
         self.shapes.append(Shape("stub", x + STEM, y, 0, STUB, shown, state=state, title=text))
         self.lines.append(TraceLine(depth, text))

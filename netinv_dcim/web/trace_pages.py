@@ -49,7 +49,7 @@ COLORS: Mapping[str, str] = {
 EndOf = Callable[[Endpoint, Mapping[str, Any]], End | None]  # the end whose path the page of an object shows
 
 
-def traced(uow: UnitOfWork, end: End) -> dict[str, Any]:
+def trace_values(uow: UnitOfWork, end: End) -> dict[str, Any]:
     """The values of the templates for the path through an end."""
     root = branches_around(uow, end)
     names = names_of(uow, root)
@@ -83,7 +83,7 @@ def tab(end_of: EndOf = end_of) -> Tab:
 
     def content(request: Request, endpoint: Endpoint, item: Mapping[str, Any]) -> dict[str, Any]:
         end = end_of(endpoint, item)
-        values = traced(request.uow, end) if end is not None else {"cables": 0}
+        values = trace_values(request.uow, end) if end is not None else {"cables": 0}
         return values | {"style": static_files.path_of(request, "trace.css", "dcim")}
 
     return Tab("trace", TITLE, content, TEMPLATE, position=100)
@@ -94,7 +94,7 @@ def panel(end_of: EndOf = end_of) -> Panel:
 
     def content(request: Request, endpoint: Endpoint, item: Mapping[str, Any]) -> dict[str, Any] | None:
         end = end_of(endpoint, item)
-        values = traced(request.uow, end) if end is not None else {"cables": 0}
+        values = trace_values(request.uow, end) if end is not None else {"cables": 0}
         style = static_files.path_of(request, "trace.css", "dcim")
         return values | {"style": style} if values["cables"] else None
 
@@ -106,7 +106,7 @@ def is_end(endpoint: Endpoint) -> bool:
     return issubclass(endpoint.model, Cabled) and endpoint.resource.of is None
 
 
-def drawn(request: Request) -> Response:
+def drawing_response(request: Request) -> Response:
     """The drawing as a file: an SVG document without scripts, that needs no other file.
 
     :raises NotFound: when the user may not view such an end
@@ -114,7 +114,7 @@ def drawn(request: Request) -> Response:
     uow, endpoint, key = request.uow, request.context.endpoint, key_of(request)
     if not listing.rows(uow, endpoint, [key], "view"):
         raise NotFound()
-    values = traced(uow, End(endpoint.label, key)) | {"origin": uow.base, "css": _style()}
+    values = trace_values(uow, End(endpoint.label, key)) | {"origin": uow.base, "css": _style()}
     response = Response(render(FILE, values, request).encode(), content_type=SVG, charset=None)
     response.headers.update(SEALED)
     response.headers["Cache-Control"] = "private, no-cache"
@@ -136,4 +136,6 @@ def includeme(config: Any) -> None:
     for endpoint in config.registry.netinv.endpoints.values():
         if is_end(endpoint):
             resource = endpoint.path.removeprefix("/api/").strip("/")
-            config.add_netinv_page(f"/{resource}/{{id}}/trace.svg", drawn, permission="view", resource=resource)
+            config.add_netinv_page(
+                f"/{resource}/{{id}}/trace.svg", drawing_response, permission="view", resource=resource
+            )

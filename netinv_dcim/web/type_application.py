@@ -82,13 +82,13 @@ def show(request: Request) -> Response:
     uow, endpoint, key = request.uow, request.context.endpoint, key_of(request)
     item, cells = details.read_object(request, endpoint, key)
     members = members_of(request)
-    given = _given(members) if request.method == "POST" else None
+    given = _parse_choices(members) if request.method == "POST" else None
     devices = uow.query.get(DEVICE) or None
     values = details.object_values(request, endpoint, item, "", cells)
     applying = step_of(members) == STEP_APPLY
     try:
         if given is None:
-            given = _proposed(uow, plan_for(uow, key, devices, [], locked=False))
+            given = _propose_renames(uow, plan_for(uow, key, devices, [], locked=False))
         plan = plan_for(uow, key, devices, read_choices(uow, choices_of(given)), locked=applying)
     except TooLarge as error:
         return page(request, TEMPLATE, {**values, "problems": [error.body["detail"]], "plan": None}, INVALID)
@@ -101,18 +101,18 @@ def show(request: Request) -> Response:
             return answer
         problems, status = answer, INVALID
     else:
-        problems = _tried(request, plan)
+        problems = _try_plan(request, plan)
     if request.method == "POST":
         request.tm.doom()
     values |= {"plan": plan, "problems": problems, "refused": status == INVALID or bool(problems and not applying)}
-    return page(request, TEMPLATE, values | _shown(uow, endpoint, key, plan, given, devices), status)
+    return page(request, TEMPLATE, values | _template_values(uow, endpoint, key, plan, given, devices), status)
 
 
 def _apply(
     request: Request, endpoint: Endpoint, key: Any, devices: Sequence[str] | None, given: Given, plan: TypePlan
 ) -> Response | list[str]:
     """Applies a plan, or has that done in the background; returns where that leads, or what refuses it."""
-    uow, count = request.uow, written(plan)
+    uow, count = request.uow, count_written(plan)
     if count > uow.registry.settings["bulk_background_objects"]:
         background = background_of(uow.registry)
         arguments = {"type": str(key), "devices": devices, "choices": dict(given), "digest": digest_of(plan)}
@@ -145,7 +145,7 @@ def _run(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
         if digest_of(plan) != arguments["digest"]:
             progress.fail("The devices have changed since the plan was shown: nothing was written.")
             return ""
-        total = written(plan)
+        total = count_written(plan)
         with uow.savepoint():
             type_application.apply(uow, plan, lambda done: progress.advance(done, total))
     except RequestError as error:
@@ -177,7 +177,7 @@ def show_run(request: Request) -> Response:
     return runs.show(request, words)
 
 
-def written(plan: TypePlan) -> int:
+def count_written(plan: TypePlan) -> int:
     """The number of components that a plan writes."""
     return sum(row.action != KEEP for row in plan.rows)
 
@@ -192,7 +192,7 @@ def digest_of(plan: TypePlan) -> str:
     return hashlib.blake2b(json.dumps(rows).encode(), digest_size=16).hexdigest()
 
 
-def _given(members: Mapping[str, Sequence[Any]]) -> Given:
+def _parse_choices(members: Mapping[str, Sequence[Any]]) -> Given:
     """The choices of a posted form, which are not left to the plan."""
     names = [name for name in members if name == CHOICE or name.startswith(f"{CHOICE}:")]
     texts = {name: str(members[name][-1]) for name in names}
@@ -220,7 +220,7 @@ def member_of(registry: Registry, kind: ComponentKind, name: str) -> str:
     return f"{CHOICE}:{registry.of_model(kind.component).label}:{name}"
 
 
-def _proposed(uow: UnitOfWork, plan: TypePlan) -> Given:
+def _propose_renames(uow: UnitOfWork, plan: TypePlan) -> Given:
     """The renames that the page proposes: to the name of a missing component whose template had the other name."""
     missing = {(row.kind, row.difference.name): row.template_id for row in plan.rows if row.difference.state == MISSING}
     formers = former_names(uow, set(missing.values()))
@@ -233,9 +233,9 @@ def _proposed(uow: UnitOfWork, plan: TypePlan) -> Given:
     }
 
 
-def _tried(request: Request, plan: TypePlan) -> list[str]:
+def _try_plan(request: Request, plan: TypePlan) -> list[str]:
     """The refusals of a plan, found by a dry run; none of a plan of more than :data:`MAX_TRIED` components."""
-    if not 0 < written(plan) <= MAX_TRIED:
+    if not 0 < count_written(plan) <= MAX_TRIED:
         return []
     beside = contextlib.nullcontext(request.uow) if request.method == "POST" else trial(request)
     try:
@@ -246,7 +246,7 @@ def _tried(request: Request, plan: TypePlan) -> list[str]:
     return []
 
 
-def _shown(
+def _template_values(
     uow: UnitOfWork, endpoint: Endpoint, key: Any, plan: TypePlan, given: Given, devices: Sequence[str] | None
 ) -> dict[str, Any]:
     """The values of the template: the groups, and the numbers of actions and devices."""
@@ -267,7 +267,7 @@ def _shown(
         "hidden": max(0, len(chosen) - MAX_GROUPS),
         "counts": [(counts[action], WORDS[action]) for action in ACTIONS if counts[action]],
         "device_count": len(names),
-        "written": written(plan),
+        "written": count_written(plan),
         "digest": digest_of(plan),
         "for_all": given.get(CHOICE, ""),
         "for_device": names.get(plan.rows[0].device) if devices and len(devices) == 1 and plan.rows else None,

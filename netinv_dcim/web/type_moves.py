@@ -12,7 +12,7 @@ from netinv_core.errors import Invalid, RequestError
 from netinv_dcim.components.apply_type import move
 from netinv_dcim.device_types import DeviceType
 from netinv_web import notices
-from netinv_web.bulk.editing import INVALID, named_objects, nothing
+from netinv_web.bulk.editing import INVALID, empty_selection_page, named_objects
 from netinv_web.bulk.selection import APPLY, Selection, members_of, selected, step_of
 from netinv_web.extensions import Action
 from netinv_web.forms import pickers
@@ -44,22 +44,22 @@ def show(request: Request) -> Response:
     members = members_of(request)
     selection = selected(request, endpoint, members, "change")
     if not selection.keys or selection.too_many:
-        return nothing(request, endpoint, selection, "move")
+        return empty_selection_page(request, endpoint, selection, "move")
     control = Control(TYPE, "Device type", "picker", required=True, target=endpoint.registry.of_model(DeviceType))
     pickers.fill(control, lambda name: last_text(members, name))
     if step_of(members) == APPLY and not selection.changed:
-        answer = _moved(request, endpoint, selection, control)
+        answer = _move_devices(request, endpoint, selection, control)
         if answer is not None:
             return answer
     return _form(request, endpoint, selection, control)
 
 
-def _moved(request: Request, endpoint: Endpoint, selection: Selection, control: Control) -> Response | None:
+def _move_devices(request: Request, endpoint: Endpoint, selection: Selection, control: Control) -> Response | None:
     """Moves the devices and leads to the plan; ``None`` where that is refused, which the control then says."""
     uow = request.uow
     try:
         with uow.savepoint():
-            key = pickers.chosen(uow, control, "model")
+            key = pickers.chosen_id(uow, control, "model")
             moved = move(uow, key, selection.keys)
     except RequestError as error:
         messages = error.body.values() if isinstance(error, Invalid) and isinstance(error.body, dict) else [error.body]

@@ -209,7 +209,7 @@ class _Decisions:
         self._choices = choices
         keys: dict[Endpoint, list[uuid.UUID]] = {}
         for choice in choices:
-            item = self._known.get(_named(choice))
+            item = self._known.get(_parse_choice(choice))
             if item is not None:
                 keys.setdefault(item.endpoint, []).append(item.key)
         self._current: dict[tuple[str, str], dict[str, Any]] = {}
@@ -230,7 +230,7 @@ class _Decisions:
 
     def _decide(self, choice: Mapping[str, Any]) -> dict[str, list[str]]:
         """Carries one choice out; returns its errors."""
-        name, take, field = _named(choice), choice.get("take"), choice.get("field")
+        name, take, field = _parse_choice(choice), choice.get("take"), choice.get("field")
         item, current = self._known.get(name), self._current.get(name)
         if item is None:
             return {"object_id": [UNKNOWN_OBJECT]}
@@ -255,7 +255,7 @@ class _Decisions:
         return {}
 
 
-def _named(choice: Mapping[str, Any]) -> tuple[str, str]:
+def _parse_choice(choice: Mapping[str, Any]) -> tuple[str, str]:
     return str(choice.get("object_type")), str(choice.get("object_id"))
 
 
@@ -279,8 +279,8 @@ def get_review(request: Request) -> dict[str, Any]:
 
 def _review(uow: RequestUnitOfWork, row: Mapping[str, Any]) -> dict[str, Any]:
     events = comments.events(uow, row["id"])
-    rules = [item.shown for item in requirements.progress(uow, row["id"], requirements.stored(uow, row["id"]))]
-    return {"approvals": row["approvals"], "needed": review.needed(uow), "rules": rules, "events": events}
+    rules = [item.shown for item in requirements.progress(uow, row["id"], requirements.stored_rules(uow, row["id"]))]
+    return {"approvals": row["approvals"], "needed": review.needed_approvals(uow), "rules": rules, "events": events}
 
 
 @documented(_REVIEW, status=200, request_body=comments.BODY)

@@ -62,16 +62,16 @@ class BlockEffects:
 class AsidePages(Protocol):
     """The part of the web interface: it serves requests of browsers that entered a change request, or propose."""
 
-    def served(self, view: View, context: Any, request: Request, options: Mapping[str, Any]) -> Response:
+    def serve(self, view: View, context: Any, request: Request, options: Mapping[str, Any]) -> Response:
         """The answer of a view to a request with the cookie, or with the member of a form."""
 
-    def marked(self, request: Request) -> None:
+    def mark(self, request: Request) -> None:
         """Puts the bar of the change request on top of the page."""
 
-    def shown(self, view: View, context: Any, request: Request, proposed: Sequence[Proposal]) -> View:
+    def show_proposed(self, view: View, context: Any, request: Request, proposed: Sequence[Proposal]) -> View:
         """The view of a page with the marks of the proposed changes, for which it reads the inventory as it is."""
 
-    def finished(self, request: Request, response: Response) -> None:
+    def finish(self, request: Request, response: Response) -> None:
         """Finishes a page while the changes are made."""
 
 
@@ -87,17 +87,17 @@ def change_request_view(view: View, info: Any) -> View:
         if _KEY in environ or PARAMETER in request.query_string:
             if reads_live(request):
                 return view(context, request)
-            key = requested(request)
+            key = requested_id(request)
             if key is not None:
                 if is_outside(context, request):
                     return view(context, request)
                 return run(view, context, request, key, runs=runs)
         written = is_page and environ["REQUEST_METHOD"] == "POST"
-        proposing = written and (PROPOSE in request.body or requirements.enabled(request.uow))
+        proposing = written and (PROPOSE in request.body or requirements.enabled_rules(request.uow))
         if proposing or COOKIE in environ.get("HTTP_COOKIE", ""):
             pages = _pages(request)
             if pages is not None:
-                return pages.served(view, context, request, options)
+                return pages.serve(view, context, request, options)
         response = view(context, request)
         uow = request.uow
         if environ["REQUEST_METHOD"] in UNSAFE_METHODS and uow.writing and uow.change_set.pending:
@@ -128,7 +128,7 @@ def reads_live(request: Request) -> bool:
     return True
 
 
-def requested(request: Request) -> uuid.UUID | None:
+def requested_id(request: Request) -> uuid.UUID | None:
     """The id of the change request that a request names; ``None`` without one. The parameter is removed.
 
     :raises Invalid: for anything but one id
@@ -202,13 +202,13 @@ def run_with(
     uow: RequestUnitOfWork = request.uow
     pages = _pages(request)
     if pages is not None:
-        pages.marked(request)
-        view = pages.shown(view, context, request, proposed)
+        pages.mark(request)
+        view = pages.show_proposed(view, context, request, proposed)
     with carried_out(uow, proposed, key, version) as made:
         response = view(context, request)
         _complete(response)
         if pages is not None:
-            pages.finished(request, response)
+            pages.finish(request, response)
     return response, made
 
 

@@ -132,10 +132,10 @@ def conflicts_of(uow: RequestUnitOfWork, proposed: Sequence[Proposal]) -> dict[s
             enter(uow, proposed)
     except RequestConflicts as error:
         objects = error.body["objects"]
-    return {"count": len(objects), "objects": _listed(uow, proposed, objects)}
+    return {"count": len(objects), "objects": _visible_conflicts(uow, proposed, objects)}
 
 
-def _listed(
+def _visible_conflicts(
     uow: UnitOfWork, proposed: Sequence[Proposal], objects: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
     """Those of the conflicts that name an object which the user may view."""
@@ -174,8 +174,8 @@ def merge(uow: UnitOfWork, key: uuid.UUID) -> None:
             _check_same(proposed, changes)
     except RequestConflicts as error:
         objects = error.body["objects"]
-        raise RequestConflicts(_listed(uow, proposed, objects), len(objects)) from error
-    review.check_rules(uow, key, requirements.met(changes, requirements.matches(uow, changes)))
+        raise RequestConflicts(_visible_conflicts(uow, proposed, objects), len(objects)) from error
+    review.check_rules(uow, key, requirements.rules_met(changes, requirements.matches(uow, changes)))
     requirements.pass_as_reviewed(uow, changes)
     review.record(uow, row, MERGE, state=MERGED, merged=uow.now, request_id=uow.request_id, **UNSCHEDULED)
 
@@ -325,7 +325,7 @@ def submit(uow: UnitOfWork, key: uuid.UUID, body: Mapping[str, Any]) -> None:
     check_open(row)
     if not any(row[name] for name in COUNTED.values()):
         raise Conflict(EMPTY)
-    required_rules(uow, key, proposals.load(uow, key) if requirements.enabled(uow) else ())
+    required_rules(uow, key, proposals.load(uow, key) if requirements.enabled_rules(uow) else ())
     review.submit(uow, row, review.text_of(body))
 
 
@@ -346,7 +346,7 @@ def approve(uow: RequestUnitOfWork, key: uuid.UUID, body: Mapping[str, Any]) -> 
 
 def required_rules(uow: UnitOfWork, key: uuid.UUID, proposed: Sequence[Proposal]) -> Sequence[Rule]:
     """The review rules that proposals meet now, which are stored; with conflicts, those that were stored."""
-    rules = requirements.enabled(uow)
+    rules = requirements.enabled_rules(uow)
     if not rules:
         return ()
     found: RulesMet = {}
@@ -356,8 +356,8 @@ def required_rules(uow: UnitOfWork, key: uuid.UUID, proposed: Sequence[Proposal]
                 enter(uow, proposed)
                 found = requirements.matches(uow, proposed)
         except RequestConflicts:
-            return requirements.stored(uow, key)
-    required = list(requirements.met(proposed, found))
+            return requirements.stored_rules(uow, key)
+    required = list(requirements.rules_met(proposed, found))
     requirements.store(uow, key, required)
     return required
 

@@ -110,7 +110,7 @@ def pairs_of(
         there = [item for item in pictures if actions.get((item.label, item.key)) != missing]
         visible = _visible(uow, there)
         seen = [item for item in there if (item.label, str(item.key)) in visible]
-        shown = _shown(uow, seen)
+        shown = _read_pictures(uow, seen)
         return {item.path: PictureState(_within(item.path, value), shown.get(item.path)) for item in seen}
 
     before, after, possible = states(LIVE, CREATE), {}, True
@@ -124,7 +124,7 @@ def pairs_of(
     return _each_once(pair for pair in pairs if pair.before or pair.after), possible
 
 
-def _shown(uow: UnitOfWork, pictures: Sequence[ChangePicture]) -> dict[str, Hashable]:
+def _read_pictures(uow: UnitOfWork, pictures: Sequence[ChangePicture]) -> dict[str, Hashable]:
     """The contents of pictures at the moment, by their paths; empty where there are not several of a kind."""
     found: dict[str, Hashable] = {}
     for shows in dict.fromkeys(item.shows for item in pictures):

@@ -190,10 +190,10 @@ def add(
         earlier = touched[identity] = known.get(identity)
         if earlier is not None:
             combined.add(_earlier(earlier))
-        combined.add(_stored(change))
+        combined.add(_stored_change(change))
     first = max((proposal.position for proposal in proposals), default=0) + 1
     new = [
-        _combined(uow, change, touched[change.endpoint.label, change.key], first + number)
+        _combine(uow, change, touched[change.endpoint.label, change.key], first + number)
         for number, change in enumerate(combined.pending)
     ]
     _exchange(
@@ -201,8 +201,8 @@ def add(
     )
     unchanged = [proposal for identity, proposal in known.items() if identity not in touched]
     remaining = [*unchanged, *new]
-    if requirements.enabled(uow):
-        requirements.store(uow, row["id"], requirements.met(remaining, rules))
+    if requirements.enabled_rules(uow):
+        requirements.store(uow, row["id"], requirements.rules_met(remaining, rules))
     _count(uow, row, [proposal.action for proposal in remaining])
 
 
@@ -254,7 +254,7 @@ def _earlier(proposal: Proposal) -> Change:
     return Change(proposal.endpoint, proposal.key, action, before, after, {}, memberships=proposal.memberships)
 
 
-def _stored(change: Any) -> Change:
+def _stored_change(change: Any) -> Change:
     """A change of a unit of work as change requests keep it.
 
     :raises Invalid: when it changes a file
@@ -266,7 +266,7 @@ def _stored(change: Any) -> Change:
     return Change(change.endpoint, change.key, change.action, before, after, {}, memberships=change.memberships)
 
 
-def _combined(uow: UnitOfWork, change: Any, earlier: Proposal | None, position: int) -> Proposal:
+def _combine(uow: UnitOfWork, change: Any, earlier: Proposal | None, position: int) -> Proposal:
     """The proposal of an object after a write, in the place of the earlier one."""
     key, place = (uuid.uuid4(), position) if earlier is None else (earlier.id, earlier.position)
     name, memberships = uow.identity.username, change.memberships

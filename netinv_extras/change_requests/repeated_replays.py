@@ -64,7 +64,7 @@ class KeptReplay:
 
 
 @cached_in_registry
-def _kept(registry: Registry) -> BoundedCache[KeptReplay]:
+def _kept_replays(registry: Registry) -> BoundedCache[KeptReplay]:
     return BoundedCache("replays", MOST_CHARACTERS, lambda kept: kept.size)
 
 
@@ -75,12 +75,12 @@ def repeat_or_carry_out(
 
     :param version: of the proposals; the statements are kept by it
     """
-    cache = _kept(uow.registry)
+    cache = _kept_replays(uow.registry)
     kept = cache.get(version)
-    if kept is not None and _is_current(uow, kept) and _repeated(uow, kept, proposed):
+    if kept is not None and _is_current(uow, kept) and _repeat(uow, kept, proposed):
         return
     moment = _moment(uow)
-    executed = _executed(uow, carry_out)
+    executed = _execute(uow, carry_out)
     if executed is not None and len(moment.waiting) <= MOST_CHANGES:
         labels = _labels(uow.registry, proposed, executed)
         waiting = sum(label in labels for label in moment.waiting)
@@ -88,7 +88,7 @@ def repeat_or_carry_out(
         cache.set(version, KeptReplay(writes, sorted(labels), moment.number, waiting, time.monotonic() + LIFETIME))
 
 
-def _executed(uow: UnitOfWork, carry_out: Callable[[UnitOfWork], None]) -> list[Call] | None:
+def _execute(uow: UnitOfWork, carry_out: Callable[[UnitOfWork], None]) -> list[Call] | None:
     """Carries out proposals; returns the statements, ``None`` when some of them were rolled back."""
     system, undone = uow.as_system(), list[str]()
     executed = system.executed = []
@@ -119,11 +119,11 @@ def _is_current(uow: UnitOfWork, kept: KeptReplay) -> bool:
     """True if no object of the models has changed since; one statement."""
     if time.monotonic() > kept.until:
         return False
-    count = uow.execute(_later(len(kept.labels)), {"number": kept.number, **_numbered(kept.labels)}).scalar_one()
+    count = uow.execute(_later(len(kept.labels)), {"number": kept.number, **_number_labels(kept.labels)}).scalar_one()
     return bool(count == kept.waiting)
 
 
-def _numbered(labels: Sequence[str]) -> dict[str, str]:
+def _number_labels(labels: Sequence[str]) -> dict[str, str]:
     return {f"label_{position}": label for position, label in enumerate(labels)}
 
 
@@ -142,7 +142,7 @@ def _later(models: int) -> sa.Select[tuple[int]]:
     return sa.select(many).select_from(records)
 
 
-def _repeated(uow: UnitOfWork, kept: KeptReplay, proposed: Sequence[Proposal]) -> bool:
+def _repeat(uow: UnitOfWork, kept: KeptReplay, proposed: Sequence[Proposal]) -> bool:
     """Runs the statements of a replay; False, with nothing written, where the database refuses one."""
     try:
         with uow.savepoint():

@@ -146,7 +146,7 @@ class RuleProgress:
         return f"{words}, by members of {names}" if names else f"{words}; its groups do not exist any more"
 
 
-def enabled(uow: UnitOfWork) -> Mapping[str, Sequence[Rule]]:
+def enabled_rules(uow: UnitOfWork) -> Mapping[str, Sequence[Rule]]:
     """The enabled rules by the labels of their models, as the unit of work first saw them; cached with the
     configuration.
     """
@@ -182,7 +182,7 @@ def _load(uow: UnitOfWork) -> dict[str, list[Rule]]:
 # -- the match of objects
 
 
-def _matching(
+def _match_rules(
     uow: UnitOfWork, endpoint: Endpoint, rules: Sequence[Rule], keys: Sequence[Any]
 ) -> dict[Any, frozenset[Rule]]:
     """The rules that objects meet as they are now, by id; one statement, none without constraints."""
@@ -207,12 +207,12 @@ def _condition(endpoint: Endpoint, rule: Rule) -> Any:
 
 def look(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> None:
     """Keeps which rules objects meet before their first change."""
-    rules = enabled(uow).get(endpoint.label)
+    rules = enabled_rules(uow).get(endpoint.label)
     if not rules:
         return
     seen = uow.guard_state.setdefault(SEEN, {}).setdefault(endpoint.label, {})
     new = [key for key in keys if key not in seen]
-    matches = _matching(uow, endpoint, rules, new)
+    matches = _match_rules(uow, endpoint, rules, new)
     seen.update((key, matches.get(key, frozenset())) for key in new)
 
 
@@ -221,7 +221,7 @@ def matches(uow: UnitOfWork, items: Iterable[ReviewedObject]) -> dict[Identity, 
 
     An object whose former state nobody looked at is taken to meet every rule of its model.
     """
-    rules, seen = enabled(uow), uow.guard_state.get(SEEN, {})
+    rules, seen = enabled_rules(uow), uow.guard_state.get(SEEN, {})
     concerned: dict[Endpoint, dict[Any, ReviewedObject]] = {}
     for item in items if rules else ():
         if item.endpoint.label in rules:
@@ -230,7 +230,7 @@ def matches(uow: UnitOfWork, items: Iterable[ReviewedObject]) -> dict[Identity, 
     for endpoint, by_key in concerned.items():
         own = rules[endpoint.label]
         present = [key for key, item in by_key.items() if item.after is not None]
-        after = _matching(uow, endpoint, own, present)
+        after = _match_rules(uow, endpoint, own, present)
         before = seen.get(endpoint.label, {})
         for key, item in by_key.items():
             former = before.get(key, frozenset(own)) if item.before is not None else frozenset()
@@ -238,7 +238,7 @@ def matches(uow: UnitOfWork, items: Iterable[ReviewedObject]) -> dict[Identity, 
     return found
 
 
-def met(items: Iterable[ReviewedObject], found: RulesMet) -> dict[Rule, list[ReviewedObject]]:
+def rules_met(items: Iterable[ReviewedObject], found: RulesMet) -> dict[Rule, list[ReviewedObject]]:
     """The changes that meet rules, by these, in the order of their names."""
     by_rule: dict[Rule, list[ReviewedObject]] = {}
     for item in items:
@@ -257,11 +257,11 @@ def check(uow: UnitOfWork, changes: Sequence[Change]) -> Marks:
 
     :raises ReviewRequired: naming the rules
     """
-    if uow.aside or not enabled(uow):
+    if uow.aside or not enabled_rules(uow):
         return {}
     reviewed = uow.guard_state.get(REVIEWED, ())
     direct = [change for change in changes if (change.endpoint.label, change.key) not in reviewed]
-    by_rule = met(direct, matches(uow, direct))
+    by_rule = rules_met(direct, matches(uow, direct))
     if not by_rule:
         return {}
     permitted = _bypassable(uow, [rule.key for rule in by_rule])
@@ -275,13 +275,13 @@ def check(uow: UnitOfWork, changes: Sequence[Change]) -> Marks:
     return marks
 
 
-def expected(uow: UnitOfWork, endpoint: Endpoint, key: Any = None) -> tuple[list[Rule], list[Rule]]:
+def expected_rules(uow: UnitOfWork, endpoint: Endpoint, key: Any = None) -> tuple[list[Rule], list[Rule]]:
     """The rules by which every change of an object, or of a resource, by the user would be refused, and those by which
     some would; two statements at most, none where there are no rules.
     """
-    rules = enabled(uow).get(endpoint.label, ())
+    rules = enabled_rules(uow).get(endpoint.label, ())
     if key is not None and rules:
-        matching = _matching(uow, endpoint, rules, [key]).get(key, frozenset())
+        matching = _match_rules(uow, endpoint, rules, [key]).get(key, frozenset())
         rules = [rule for rule in rules if rule in matching]
     permitted = _bypassable(uow, [rule.key for rule in rules]) if rules else set()
     every: list[Rule] = []
@@ -329,9 +329,9 @@ def store(uow: UnitOfWork, key: uuid.UUID, rules: Iterable[Rule]) -> None:
         uow.execute(sa.insert(table), rows)
 
 
-def stored(uow: UnitOfWork, key: uuid.UUID) -> list[Rule]:
+def stored_rules(uow: UnitOfWork, key: uuid.UUID) -> list[Rule]:
     """The enabled rules that a change request meets, as stored; one statement, none where there are no rules."""
-    rules = {rule.key: rule for by_label in enabled(uow).values() for rule in by_label}
+    rules = {rule.key: rule for by_label in enabled_rules(uow).values() for rule in by_label}
     if not rules:
         return []
     statement = sa.select(required_table.c.rule_id).where(required_table.c.change_request_id == key)

@@ -56,7 +56,7 @@ MISSING_BY_RULES = "The change request is not approved as the review rules ask. 
 MISSING = "The change request has {} of {} approvals (netinv.change_request_approvals)."
 
 
-def needed(uow: UnitOfWork) -> int:
+def needed_approvals(uow: UnitOfWork) -> int:
     """The number of approvals without which nothing is merged."""
     return int(uow.registry.settings["change_request_approvals"])
 
@@ -141,8 +141,8 @@ def check_mergeable(uow: UnitOfWork, row: Mapping[str, Any]) -> None:
     """
     if row["state"] == REJECTED:
         raise Conflict(REFUSED)
-    if needed(uow) and (row["state"] != APPROVED or row["approvals"] < needed(uow)):
-        raise Conflict(MISSING.format(row["approvals"], needed(uow)))
+    if needed_approvals(uow) and (row["state"] != APPROVED or row["approvals"] < needed_approvals(uow)):
+        raise Conflict(MISSING.format(row["approvals"], needed_approvals(uow)))
 
 
 def check_rules(uow: UnitOfWork, key: uuid.UUID, rules: Iterable[Rule]) -> None:
@@ -178,14 +178,14 @@ def approve(uow: UnitOfWork, row: Mapping[str, Any], text: str, rules: Iterable[
         raise Conflict(AGAIN)
     approvals, own = row["approvals"] + 1, (uow.identity.user_id, uow.identity.username)
     waits = any(item.missing for item in requirements.progress(uow, row["id"], rules, own))
-    state = SUBMITTED if waits or approvals < max(1, needed(uow)) else APPROVED
+    state = SUBMITTED if waits or approvals < max(1, needed_approvals(uow)) else APPROVED
     record(uow, row, APPROVE, text, state=state, approvals=approvals)
 
 
 def settle(uow: UnitOfWork, row: Mapping[str, Any], rules: Iterable[Rule]) -> None:
     """Gives a change request that is in review the state that its approvals make by rules that changed."""
     waits = any(item.missing for item in requirements.progress(uow, row["id"], rules))
-    state = SUBMITTED if waits or row["approvals"] < max(1, needed(uow)) else APPROVED
+    state = SUBMITTED if waits or row["approvals"] < max(1, needed_approvals(uow)) else APPROVED
     if state != row["state"]:
         store(uow, row, {"state": state})
 

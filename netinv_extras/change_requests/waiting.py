@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 
 def is_open(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """``?open=true``"""
-    return _flagged(table.c.state.in_(OPEN_STATES), values)
+    return _flag_condition(table.c.state.in_(OPEN_STATES), values)
 
 
 def is_mine(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """``?mine=true``"""
-    return _flagged(_is_own(uow, table), values)
+    return _flag_condition(_is_own(uow, table), values)
 
 
 def waits_for_user(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """``?to_review=true``"""
-    return _flagged(to_review(uow, table), values)
+    return _flag_condition(to_review(uow, table), values)
 
 
 def was_not_merged(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """``?merge_failed=true``"""
-    return _flagged(merge_failed(table), values)
+    return _flag_condition(merge_failed(table), values)
 
 
 def register() -> None:
@@ -61,7 +61,7 @@ def register() -> None:
         change_requests.filter(name, multiple=False, kind="boolean", help=help_text)(function)
 
 
-def _flagged(condition: Any, values: list[str]) -> Any:
+def _flag_condition(condition: Any, values: list[str]) -> Any:
     """The condition, or its opposite for ``false``."""
     return condition if convert_flag(values[-1]) else negated(condition)
 
@@ -123,7 +123,7 @@ def to_review(uow: UnitOfWork, table: Any) -> Any:
         sa.or_(sa.not_(rule_table.c.limited), _is_member(own)),
         rule_table.c.approvals > _approvals_of(table),
     )
-    missing = table.c.approvals < review.needed(uow)
+    missing = table.c.approvals < review.needed_approvals(uow)
     return sa.and_(
         table.c.state == SUBMITTED,
         sa.not_(_is_own(uow, table)),

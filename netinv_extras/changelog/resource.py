@@ -89,7 +89,7 @@ def _object_data(registry: Registry, endpoint: Endpoint) -> Field:
     return ObjectData(**{**values, "nullable": False})
 
 
-def _bypassed(registry: Registry, endpoint: Endpoint) -> Field:
+def _bypassed_checks(registry: Registry, endpoint: Endpoint) -> Field:
     """The checks that were left out, shown where ``include`` names them: the reference API has no such field."""
     column = endpoint.table.c.bypassed
     field = fields.from_column(registry, "bypassed", column, column_info(column))
@@ -113,7 +113,7 @@ object_changes = Resource(
         FieldFactory("display", _display),
         FieldFactory("changed_object", _changed_object),
         FieldFactory("object_data", _object_data),
-        FieldFactory("bypassed", _bypassed),
+        FieldFactory("bypassed", _bypassed_checks),
     ],
     filters=[
         filters.value("time", lookup_names=NUMBER),

@@ -39,7 +39,7 @@ limits.register()
 def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """The merged context of objects, and the scopes of contexts."""
     of_context = scopes.scope_fields(registry) if endpoint.model is models.ConfigContext else []
-    return [*merge.attached(registry, endpoint), *of_context]
+    return [*merge.attach_field(registry, endpoint), *of_context]
 
 
 @hookimpl

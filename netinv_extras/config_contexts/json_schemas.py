@@ -108,7 +108,7 @@ class _Countdown:
 _countdown: ContextVar[_Countdown] = ContextVar("netinv_json_schema_countdown")
 
 
-def _bounded(keyword: Callable[..., Any]) -> Callable[..., Any]:
+def _bound_keyword(keyword: Callable[..., Any]) -> Callable[..., Any]:
     def evaluate(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
         _countdown.get().tick()
         return keyword(validator, value, instance, schema)
@@ -123,7 +123,7 @@ _REPLACED = {
     "uniqueItems": _unique_items,
 }
 _KEYWORDS = {**Draft7Validator.VALIDATORS, **_REPLACED}
-_Validator: Any = extend(Draft7Validator, {name: _bounded(function) for name, function in _KEYWORDS.items()})
+_Validator: Any = extend(Draft7Validator, {name: _bound_keyword(function) for name, function in _KEYWORDS.items()})
 
 
 @lru_cache("config context schemas", 256)

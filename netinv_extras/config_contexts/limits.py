@@ -32,12 +32,12 @@ def remember(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
     A PUT that sends the empty list of a scope that has lost its objects, as it was read, leaves the limit.
     """
-    emptied = {draft.id: _sent(draft, empty=True) for draft in drafts}
+    emptied = {draft.id: _sent_scopes(draft, empty=True) for draft in drafts}
     kept = _without_objects(uow, [draft.id for draft in drafts if draft.replaces and emptied[draft.id]])
     for draft in drafts:
         before = set((draft[COLUMN] or "").split())
         removed = emptied[draft.id] - (kept.get(draft.id, set()) & before)
-        names = (before - removed) | _sent(draft, empty=False)
+        names = (before - removed) | _sent_scopes(draft, empty=False)
         if names != before:
             draft[COLUMN] = " ".join(sorted(names)) or None
 
@@ -48,7 +48,7 @@ def drop_the_cached_contexts(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         configuration_changed(uow)
 
 
-def _sent(draft: Draft, *, empty: bool) -> set[str]:
+def _sent_scopes(draft: Draft, *, empty: bool) -> set[str]:
     """The names of the scopes whose list was sent: the empty ones, or the others."""
     fields = draft.endpoint.writable
     return {name for name, ids in draft.many.items() if isinstance(fields.get(name), ScopeList) and bool(ids) != empty}
@@ -59,7 +59,7 @@ def _without_objects(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, set[st
     if not keys:
         return {}
     chosen = _limits().where(in_parameter(table_of(ConfigContext).c.id))
-    return _lost(uow.execute(chosen, {"keys": list(keys)}))
+    return _lost_scopes(uow.execute(chosen, {"keys": list(keys)}))
 
 
 def _limits() -> Any:
@@ -73,7 +73,7 @@ def _limits() -> Any:
     )
 
 
-def _lost(rows: Any) -> dict[Any, set[str]]:
+def _lost_scopes(rows: Any) -> dict[Any, set[str]]:
     lost: dict[Any, set[str]] = {}
     for key, limited_by, scope in rows:
         lost.setdefault(key, set(limited_by.split())).discard(scope)
@@ -88,7 +88,7 @@ def lost_scopes(uow: UnitOfWork, key: Any) -> list[str]:
 def contexts_without_objects(connection: sa.Connection) -> list[tuple[str, list[str]]]:
     """Returns the contexts that apply to nothing for that reason: their names, with those of the scopes."""
     table = table_of(ConfigContext)
-    lost = _lost(connection.execute(_limits()))
+    lost = _lost_scopes(connection.execute(_limits()))
     names = connection.execute(sa.select(table.c.id, table.c.name).order_by(table.c.name)) if lost else ()
     return [(name, sorted(lost[key])) for key, name in names if key in lost]
 

@@ -45,7 +45,7 @@ class Layer:
     key: Any = None
 
 
-def merged(first: Data, second: Data) -> dict[str, Any]:
+def merge(first: Data, second: Data) -> dict[str, Any]:
     """Returns a deep merge of two mappings; values of ``second`` take precedence. The arguments are not changed.
 
     Example: ``merged({"a": {"b": 1}, "c": 2}, {"a": {"d": 3}})`` is ``{"a": {"b": 1, "d": 3}, "c": 2}``.
@@ -54,7 +54,7 @@ def merged(first: Data, second: Data) -> dict[str, Any]:
     for name, value in second.items():
         former = result.get(name)
         if isinstance(former, Mapping) and isinstance(value, Mapping):
-            result[name] = merged(former, value)
+            result[name] = merge(former, value)
         else:
             result[name] = value
     return result
@@ -185,7 +185,7 @@ class MergedContext(fields.Field):
             state: PageState = page.batches[batch][PAGE_STATE]
             data = self._data(state, values.values_of(row, page, state)) if state.contexts else {}
             local_data = row[local_column] if local_column is not None else None
-            return merged(data, local_data) if isinstance(local_data, Mapping) else data
+            return merge(data, local_data) if isinstance(local_data, Mapping) else data
 
         return read
 
@@ -250,7 +250,7 @@ class MergedContext(fields.Field):
         if key not in state.results:
             data: Data = {}
             for context in self._applicable(state.contexts, values):
-                data = merged(data, context.data)
+                data = merge(data, context.data)
             state.results[key] = data
         return state.results[key]
 
@@ -270,7 +270,7 @@ class MergedContext(fields.Field):
         return value.split(STEP) if scope.name in self._trees else (str(value),)
 
 
-def attached(registry: Registry, endpoint: Endpoint) -> list[FieldFactory]:
+def attach_field(registry: Registry, endpoint: Endpoint) -> list[FieldFactory]:
     """Returns the ``config_context`` field for resources that a scope has a path for."""
     all_scopes = scopes(registry)
     if not any(endpoint.label in scope.paths for scope in all_scopes):

@@ -70,14 +70,14 @@ class CustomFields(fields.Field):
     def downgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
         if not versions.older(version, BY_SLUG_SINCE):
             return None
-        return _key_mapper({field.slug: field.name for field in self._renamed(uow)})
+        return _key_mapper({field.slug: field.name for field in self._renamed_fields(uow)})
 
     def upgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
         if not versions.older(version, BY_SLUG_SINCE):
             return None
-        return _key_mapper({field.name: field.slug for field in self._renamed(uow)})
+        return _key_mapper({field.name: field.slug for field in self._renamed_fields(uow)})
 
-    def _renamed(self, uow: UnitOfWork) -> list[Any]:
+    def _renamed_fields(self, uow: UnitOfWork) -> list[Any]:
         """Returns the fields whose key differs in older API versions."""
         return [field for field in definitions_of(uow, self.label_of_type).values() if field.name != field.slug]
 
@@ -118,8 +118,8 @@ def rule(endpoint: Endpoint) -> Rule:
             _reject_unknown(draft, {*defined, *stored})
             if sent:
                 values = {slug: value for slug, value in values.items() if slug in defined or slug in stored}
-            judged = defined if draft.new else _changed(defined, values, stored)
-            draft[COLUMN] = _cleaned(draft, judged, values, uow.pattern_budget)
+            judged = defined if draft.new else _changed_definitions(defined, values, stored)
+            draft[COLUMN] = _clean(draft, judged, values, uow.pattern_budget)
         _lock_choices(uow, defined, [draft for draft in drafts if NAME in draft.body and not draft.errors])
 
     return values_are_valid
@@ -150,7 +150,7 @@ def _with_lists(draft: Draft, defined: Definitions, values: dict[str, Any]) -> d
     return values
 
 
-def _changed(defined: Definitions, values: Mapping[str, Any], stored: Mapping[str, Any]) -> Definitions:
+def _changed_definitions(defined: Definitions, values: Mapping[str, Any], stored: Mapping[str, Any]) -> Definitions:
     """Returns the definitions of the fields whose value differs from the stored one. A missing value is null."""
 
     def differs(slug: str) -> bool:
@@ -166,7 +166,10 @@ def _lock_choices(uow: UnitOfWork, defined: Definitions, drafts: Sequence[Draft]
     The definitions come from a cache. A choice that was deleted since is rejected here.
     """
     added = [
-        (draft, slug, choices) for draft in drafts for slug in defined if (choices := _added(draft, defined[slug]))
+        (draft, slug, choices)
+        for draft in drafts
+        for slug in defined
+        if (choices := _added_choices(draft, defined[slug]))
     ]
     slugs, values = {slug for _, slug, _ in added}, {choice for *_, choices in added for choice in choices}
     locked = lock_choices(uow, slugs, values)
@@ -174,10 +177,10 @@ def _lock_choices(uow: UnitOfWork, defined: Definitions, drafts: Sequence[Draft]
         if deleted := choices - locked.get(slug, set()):
             remaining = tuple(choice for choice in defined[slug].choices if choice not in deleted)
             definition = dataclasses.replace(defined[slug], choices=remaining)
-            _cleaned(draft, {slug: definition}, draft[COLUMN], uow.pattern_budget)
+            _clean(draft, {slug: definition}, draft[COLUMN], uow.pattern_budget)
 
 
-def _added(draft: Draft, field: ValueDefinition) -> set[str]:
+def _added_choices(draft: Draft, field: ValueDefinition) -> set[str]:
     """Returns the choices of a selection field that the draft adds to those of the stored object."""
     if field.type not in SELECTIONS:
         return set()
@@ -190,7 +193,7 @@ def _with_defaults(defined: Definitions, values: dict[str, Any], *, sent: bool) 
     return {slug: field.default for slug, field in defined.items() if field.default is not None or not sent} | values
 
 
-def _cleaned(draft: Draft, defined: Definitions, values: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
+def _clean(draft: Draft, defined: Definitions, values: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
     """Returns the values in their stored form; rejects the draft for the first invalid or missing one."""
     cleaned = dict(values)
     missing: list[str] = []
@@ -199,7 +202,7 @@ def _cleaned(draft: Draft, defined: Definitions, values: Mapping[str, Any], budg
             missing.extend([slug] * field.required)
             continue
         try:
-            cleaned[slug] = field.cleaned(values[slug], budget)
+            cleaned[slug] = field.clean(values[slug], budget)
         except ValueError as error:
             draft.reject(ALL, f"Invalid value for custom field '{slug}': {error}")
             return cleaned

@@ -91,7 +91,7 @@ def _has_no_value(dialect: str, column: Any, field: ValueDefinition) -> Conditio
     is_null = json_sql.text(dialect, column, field.slug).is_(None)
     if field.type != MULTI_SELECT:
         return is_null
-    return sa.or_(is_null, json_sql.json(dialect, column, field.slug) == json_sql.encoded([]))
+    return sa.or_(is_null, json_sql.json(dialect, column, field.slug) == json_sql.encode([]))
 
 
 def _is_null(dialect: str, column: Any, field: ValueDefinition) -> Condition:
@@ -129,22 +129,22 @@ def _date(dialect: str, column: Any, field: ValueDefinition, lookup: str, value:
 
 
 def _flag(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
-    return json_sql.json(dialect, column, field.slug) == json_sql.encoded(lookups.convert_flag(value))
+    return json_sql.json(dialect, column, field.slug) == json_sql.encode(lookups.convert_flag(value))
 
 
 def _contains_choice(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
-    return LOOKUPS["contains"](dialect, json_sql.json(dialect, column, field.slug), json_sql.encoded(value))
+    return LOOKUPS["contains"](dialect, json_sql.json(dialect, column, field.slug), json_sql.encode(value))
 
 
 def _document(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
     if field.filter_logic == EXACT:
-        return json_sql.equals(dialect, column, field.slug, _parsed(value))
+        return json_sql.equals(dialect, column, field.slug, _parse(value))
     return LOOKUPS["icontains"](dialect, json_sql.json(dialect, column, field.slug), value)
 
 
-def _parsed(value: str) -> Any:
+def _parse(value: str) -> Any:
     try:
-        return json_sql.decoded(value)
+        return json_sql.decode(value)
     except ValueError:
         raise ValueError("Value must be valid JSON.") from None
 

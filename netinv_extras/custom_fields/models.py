@@ -209,7 +209,7 @@ def default_is_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for draft in with_default:
         definition = ValueDefinition.of(draft, choices.get(draft.id, ()))
         try:
-            draft["default"] = definition.cleaned(draft["default"], uow.pattern_budget)
+            draft["default"] = definition.clean(draft["default"], uow.pattern_budget)
         except ValueError as error:
             draft.reject("default", f'Invalid default value "{draft["default"]}": {error}')
 

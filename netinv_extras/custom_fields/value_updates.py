@@ -160,14 +160,14 @@ def _replace(uow: UnitOfWork, table: Any, slug: str, replacements: Names, affect
     dialect, data = uow.registry.dialect, table.c[DATA]
     text = json_sql.json(dialect, data, slug)
     for former, new in replacements.items():
-        text = sa.func.replace(text, json_sql.encoded(former), json_sql.encoded(new))
+        text = sa.func.replace(text, json_sql.encode(former), json_sql.encode(new))
     has_affected = any_of([_has_choice(dialect, table, slug, value) for value in affected])
     uow.execute(sa.update(table).where(has_affected).values({DATA: json_sql.setting(dialect, data, {slug: text})}))
 
 
 def _has_choice(dialect: str, table: Any, slug: str, value: str) -> Any:
     """Condition for objects whose selection field holds a choice, alone or among others."""
-    return LOOKUPS["contains"](dialect, json_sql.json(dialect, table.c[DATA], slug), json_sql.encoded(value))
+    return LOOKUPS["contains"](dialect, json_sql.json(dialect, table.c[DATA], slug), json_sql.encode(value))
 
 
 # -- choices in use can be neither moved nor deleted

@@ -71,7 +71,7 @@ class ValueDefinition:
             grouping=row["grouping"] or "",
         )
 
-    def cleaned(self, value: Any, budget: Budget) -> Any:
+    def clean(self, value: Any, budget: Budget) -> Any:
         """Returns the value in its stored form.
 
         :param budget: bounds the time of pattern matching

@@ -17,7 +17,7 @@ from netinv_core import fields
 from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.write import save
-from netinv_core.write.differing import differing
+from netinv_core.write.differing import find_differing
 from netinv_extras.config_contexts.merge import LOCAL
 from netinv_extras.config_contexts.models import NOT_AN_OBJECT
 from netinv_extras.config_contexts.schemas import ConfigContextSchema
@@ -154,7 +154,7 @@ class _LocalContextSync:
 
     def write(self, documents: Sequence[OwnedDocument]) -> None:
         """Sets the data of the objects that files are named after. Removes data whose file is gone."""
-        owned = self._owned()
+        owned = self._owned_ids()
         rows = self._locked_rows({document.stem for document in documents}, owned)
         keys_by_name: dict[str, list[Any]] = {}
         for key, row in rows.items():
@@ -173,7 +173,7 @@ class _LocalContextSync:
         if not self.keep:
             self._remove(list(owned - bodies.keys()), rows)
 
-    def _owned(self) -> set[Any]:
+    def _owned_ids(self) -> set[Any]:
         """Returns the ids of the model's objects whose data comes from the repository."""
         columns = local_contexts.c
         is_owned = columns.object_type == self.endpoint.label, columns.repository_id == self.sync.repository["id"]
@@ -208,7 +208,7 @@ class _LocalContextSync:
         self, bodies: Mapping[Any, tuple[str, Mapping[str, Any]]], rows: Mapping[Any, Row], owned: set[Any]
     ) -> None:
         """Writes changed data object by object, and records the repository as its source."""
-        changed = differing(self.uow, self.endpoint, {key: (rows[key], body) for key, (_, body) in bodies.items()})
+        changed = find_differing(self.uow, self.endpoint, {key: (rows[key], body) for key, (_, body) in bodies.items()})
         for key, (path, body) in bodies.items():
             if key in changed:
                 reason = self.sync.attempt(functools.partial(self._update, key, body))

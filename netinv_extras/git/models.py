@@ -181,11 +181,11 @@ git_repositories = Resource(
 @git_repositories.filter("sync_failed", multiple=False, kind="boolean")
 def sync_failed(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filters by the repositories whose last sync failed."""
-    condition = failed(table)
+    condition = last_sync_failed(table)
     return condition if convert_flag(values[-1]) else sa.not_(condition)
 
 
-def failed(table: Any) -> Any:
+def last_sync_failed(table: Any) -> Any:
     """The condition that the last sync of a repository failed. A request for another one does not change that."""
     return sa.exists().where(_sync.c.repository_id == table.c.id, _sync.c.error != "").correlate(table)
 

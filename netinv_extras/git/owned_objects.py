@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from netinv_core.db.engine import lock_rows
 from netinv_core.write import delete, save
-from netinv_core.write.differing import differing
+from netinv_core.write.differing import find_differing
 from netinv_extras.git import files as git_files
 from netinv_extras.git.files import FileFault
 from netinv_extras.git.sync import CREATED, DELETED, LABEL, UNCHANGED, UPDATED, Files, Sync
@@ -87,7 +87,7 @@ class OwnedObjectSync:
     def _update(self, items: Mapping[Name, SourceObject], rows: Mapping[Name, Row]) -> None:
         uow, endpoint = self.sync.uow, self.endpoint
         pairs = {rows[name]["id"]: (rows[name], item.body) for name, item in items.items()}
-        changed_ids = differing(uow, endpoint, pairs)
+        changed_ids = find_differing(uow, endpoint, pairs)
         changed = [name for name in items if rows[name]["id"] in changed_ids]
         for name in items.keys() - set(changed):
             self.sync.report.record(endpoint.label, rows[name]["name"], UNCHANGED)

@@ -125,7 +125,7 @@ def _work(engine: Engine, registry: Registry, claimed: ClaimedSync) -> None:
     name = claimed.repository["name"]
     try:
         _check_asked(engine, registry, claimed)
-        tree = _fetched(engine, registry, claimed.repository)
+        tree = _fetch(engine, registry, claimed.repository)
         report = _import_tree(engine, registry, claimed, tree)
         text = "repository %s synced at %s: %s, %d files refused"
         log.info(text, name, tree.head, report.counts, len(report.refused))
@@ -166,7 +166,7 @@ def _check_asked(engine: Engine, registry: Registry, claimed: ClaimedSync) -> No
 # -- fetching
 
 
-def _fetched(engine: Engine, registry: Registry, repository: Row) -> CommitTree:
+def _fetch(engine: Engine, registry: Registry, repository: Row) -> CommitTree:
     """Fetches the repository's files of all kinds that it provides.
 
     :raises GitError: when the fetch fails

@@ -17,7 +17,7 @@ def load(source: str) -> Any:
     :raises Fault: for a syntax error, too deep a nesting, or too many values
     """
     try:
-        return _bounded(source)
+        return _bounded_loader(source)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f"line {mark.line + 1}: " if mark else ""
@@ -26,7 +26,7 @@ def load(source: str) -> Any:
         raise FileFault(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
 
 
-def _bounded(source: str) -> Any:
+def _bounded_loader(source: str) -> Any:
     depth = 0
     for count, event in enumerate(yaml.parse(source, _Loader)):
         if isinstance(event, yaml.CollectionStartEvent):

@@ -103,7 +103,7 @@ class Executor:
         expanded: set[str] = set()
         while pending:
             node = pending.pop()
-            if not self._included(node):
+            if not self._is_included(node):
                 continue
             if isinstance(node, FieldNode):
                 nodes_by_name.setdefault((node.alias or node.name).value, []).append(node)
@@ -119,7 +119,7 @@ class Executor:
                 pending += fragment.selection_set.selections[::-1]
         return nodes_by_name
 
-    def _included(self, node: Any) -> bool:
+    def _is_included(self, node: Any) -> bool:
         skip = get_directive_values(GraphQLSkipDirective, node, self.variables)
         include = get_directive_values(GraphQLIncludeDirective, node, self.variables)
         return not (skip and skip["if"]) and not (include and not include["if"])
@@ -156,7 +156,7 @@ class Executor:
             return []
         limits = (window.limit, self.max_objects and self.max_objects + 1)
         limit = min((limit for limit in limits if limit), default=0)
-        keys = listing.selected(self.uow, endpoint, conditions, Slice(limit, window.offset))
+        keys = listing.select_page(self.uow, endpoint, conditions, Slice(limit, window.offset))
         objects = self.objects(endpoint, keys, selections, path, viewable=True)
         return [objects[key] for key in keys if key in objects]
 
@@ -262,7 +262,7 @@ class Executor:
                 limit = self.max_objects + 1 if self.max_objects else None
                 rows = self._plan(member.target, fields, member).fetch(self.uow, owners, conditions, limit)
             else:
-                rows = self._sliced(member, fields, owners, conditions, window)
+                rows = self._slice(member, fields, owners, conditions, window)
         self._count(len(rows))
         representations = self._represent(member.target, fields, [raw for _, raw in rows], path)
         lists: dict[Any, list[Representation]] = {}
@@ -270,7 +270,7 @@ class Executor:
             lists.setdefault(owner, []).append(representation)
         return lists
 
-    def _sliced(
+    def _slice(
         self,
         member: RelationMember,
         fields: Sequence[SelectedField],

@@ -80,7 +80,7 @@ class Introspection:
             return NULL
         if isinstance(type_, GraphQLList):
             parts = [self._complete(type_.of_type, item, nodes) for item in value]
-            return self._counted(b"[%b]" % b",".join(text for text, _ in parts), sum(count for _, count in parts))
+            return self._count(b"[%b]" % b",".join(text for text, _ in parts), sum(count for _, count in parts))
         if isinstance(type_, GraphQLObjectType):
             return self._object(type_, value, nodes)
         return orjson.dumps(type_.coerce_output_value(value) if isinstance(type_, GraphQLEnumType) else value), 0
@@ -100,7 +100,7 @@ class Introspection:
             text, count = self._field(type_, field, source, inner)
             members.append(b'"%b":%b' % (name.encode(), text))
             objects += count
-        found = self._counted(b"{%b}" % b",".join(members), objects)
+        found = self._count(b"{%b}" % b",".join(members), objects)
         self._made[key] = (found, source)
         return found
 
@@ -112,7 +112,7 @@ class Introspection:
             self._selected[key] = self._executor.collect(type_, sets)
         return self._selected[key]
 
-    def _counted(self, text: bytes, objects: int) -> Json:
+    def _count(self, text: bytes, objects: int) -> Json:
         """A value and its number of objects.
 
         :raises AnswerTooLarge: when it is larger than an answer may be

@@ -128,7 +128,7 @@ class _Loaded:
 
 
 @cached_in_registry
-def _loaded(_registry: Registry) -> _Loaded:
+def _loaded_classes(_registry: Registry) -> _Loaded:
     """The classes of a registry's packages, folder and repositories."""
     return _Loaded()
 
@@ -139,7 +139,7 @@ def catalog(uow: UnitOfWork) -> Catalog:
     The folder's modules are reloaded after one of its files has changed, a repository's modules after a sync.
     """
     job_classes = [item for repository in _repositories(uow).values() for item in repository.job_classes]
-    return {**_installed(uow.registry), **{item.key: item for item in job_classes}}
+    return {**_read_installed(uow.registry), **{item.key: item for item in job_classes}}
 
 
 def import_errors_of(uow: UnitOfWork, repository_id: uuid.UUID) -> Mapping[str, str]:
@@ -158,19 +158,19 @@ def signature(registry: Registry) -> Any:
 
 def errors_of_folder(registry: Registry) -> Mapping[str, str]:
     """Returns the errors of files of the jobs folder that cannot be imported, by their names."""
-    _installed(registry)
-    return _loaded(registry).errors
+    _read_installed(registry)
+    return _loaded_classes(registry).errors
 
 
-def _installed(registry: Registry) -> Catalog:
+def _read_installed(registry: Registry) -> Catalog:
     """Returns the classes of packages and of the jobs folder, cached by the state of the folder."""
     folder = registry.settings.get("jobs_root") or ""
     state = (folder, _signature(folder))
-    loaded = _loaded(registry)
+    loaded = _loaded_classes(registry)
     if loaded.folder != state:
         with _load_lock:
             errors: dict[str, str] = {}
-            job_classes = (*_contributed(registry), *_in_folder(folder, errors))
+            job_classes = (*_package_classes(registry), *_in_folder(folder, errors))
             loaded.installed, loaded.errors = {item.key: item for item in job_classes}, errors
             loaded.folder = state
     return loaded.installed
@@ -189,7 +189,7 @@ def _files(folder: str) -> list[Path]:
     return sorted(Path(folder).glob("*.py")) if folder else []
 
 
-def _contributed(registry: Registry) -> Iterator[JobClass]:
+def _package_classes(registry: Registry) -> Iterator[JobClass]:
     """Yields the classes of packages, from the hook ``netinv_jobs``."""
     for classes in registry.hooks.netinv_jobs(registry=registry):
         for job in classes:
@@ -243,7 +243,7 @@ def _repositories(uow: UnitOfWork) -> Mapping[uuid.UUID, _LoadedRepository]:
     digests: dict[Repository, list[Any]] = {}
     for key, slug, name, digest in uow.execute(statement.order_by(repository.c.id, job_modules.c.name)):
         digests.setdefault(Repository(key, slug), []).append((name, digest))
-    cached = _loaded(uow.registry)
+    cached = _loaded_classes(uow.registry)
     loaded: dict[uuid.UUID, _LoadedRepository] = {}
     for item, modules in digests.items():
         state, former = (item.slug, modules), cached.repositories.get(item.id)

@@ -20,7 +20,7 @@ from netinv_extras.git.models import git_repositories, job_modules
 from netinv_extras.git.sync import CREATED, DELETED, UNCHANGED, UPDATED, ContentKind, Files, Sync
 from netinv_extras.jobs import catalog
 from netinv_extras.jobs import models as job_models
-from netinv_extras.jobs.modules import JobSource, compiled
+from netinv_extras.jobs.modules import JobSource, compile_source
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -56,7 +56,7 @@ def _valid_sources(sync: Sync, files: Files) -> tuple[dict[str, str], bool]:
             if not parts.stem.isidentifier() or len(parts.stem) > MAX_MODULE_NAME_LENGTH:
                 raise FileFault("no module can have that name")
             text = git_files.text(content)
-            compiled(JobSource(text.encode(), path))
+            compile_source(JobSource(text.encode(), path))
             sources[parts.stem] = text
         except SyntaxError as error:
             has_errors = True

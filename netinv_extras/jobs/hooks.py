@@ -146,7 +146,7 @@ def enqueue_jobs(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     constraints. Job hooks whose job is not enabled start nothing, and are logged.
     """
     runs, schedules, refused = [], [], {}
-    triggered = _triggered(uow, changes)
+    triggered = _triggered_runs(uow, changes)
     for name in sorted({hooked.job["hook_name"] for hooked, _ in triggered if not hooked.is_runnable}):
         log.warning("the job hook %s started nothing: %s", name, NO_JOB)
     triggered = [(hooked, change) for hooked, change in triggered if hooked.is_runnable]
@@ -178,7 +178,7 @@ def _runnable(uow: UnitOfWork, triggered: Sequence[tuple[_HookedJob, Change]]) -
 
 def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
     """Returns the runs that :func:`enqueue_jobs` would enqueue, of the job hooks that the user may view."""
-    runs = [(hooked, change) for hooked, change in _triggered(uow, changes) if hooked.is_runnable]
+    runs = [(hooked, change) for hooked, change in _triggered_runs(uow, changes) if hooked.is_runnable]
     allowed = _runnable(uow, runs)
     runs = [(hooked, change) for hooked, change in runs if hooked.job["id"] in allowed]
     hook_ids = {hooked.job["hook_id"] for hooked, _ in runs}
@@ -196,7 +196,7 @@ def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
     return Effects(len(runs), listed)
 
 
-def _triggered(uow: UnitOfWork, changes: Sequence[Change]) -> list[tuple[_HookedJob, Change]]:
+def _triggered_runs(uow: UnitOfWork, changes: Sequence[Change]) -> list[tuple[_HookedJob, Change]]:
     """Returns the runs that changes trigger, each as job hook and change, without those that conditions leave out.
 
     Changes by a job that a job hook started trigger nothing, and neither do changes without a user.

@@ -13,7 +13,7 @@ PARENTS = {"nautobot.extras", "nautobot.apps"}
 ELSEWHERE = {"celery", "django", "extras", "nautobot"}  # packages of Nautobot that are not here
 
 
-def translated(code: bytes, origin: str) -> ast.Module:
+def translate_imports(code: bytes, origin: str) -> ast.Module:
     """Returns the syntax tree of a module, with ``nautobot.extras.jobs`` and ``nautobot.apps.jobs`` as netinv's.
 
     :raises SyntaxError, ValueError: if it is not valid Python

@@ -66,7 +66,7 @@ def check_visible(uow: UnitOfWork, job: type[Job], stored: Mapping[str, Any]) ->
     for _, variable, ids in _object_values(variables, values):
         target = uow.registry.get(variable.model)
         keys = [] if target is None else [target.parse_key(key) for key in ids]
-        if target is None or set(keys) - _seen(uow, target, keys):
+        if target is None or set(keys) - _viewable_ids(uow, target, keys):
             raise Denied(HIDDEN)
     if issubclass(job, JobButtonReceiver) and _check_object(uow, values):
         raise Denied(HIDDEN)
@@ -78,12 +78,12 @@ def _check_object(uow: UnitOfWork, values: Mapping[str, Any]) -> dict[str, list[
     if endpoint is None:
         return {"object_model_name": [f"There is no content type {values['object_model_name'][:100]}."]}
     key = endpoint.parse_key(values["object_pk"])
-    if key is None or not _seen(uow, endpoint, [key]):
+    if key is None or not _viewable_ids(uow, endpoint, [key]):
         return {"object_pk": [NO_CHOICE.format(values["object_pk"][:100])]}
     return {}
 
 
-def _seen(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], within: Sequence[Any] = ()) -> set[Any]:
+def _viewable_ids(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], within: Sequence[Any] = ()) -> set[Any]:
     """The ids of the objects that there are, that the user may view, and that meet further conditions."""
     table = endpoint.table
     limits = [*within, *permissions.visible(uow, endpoint, table)]
@@ -147,7 +147,7 @@ def _allowed_ids(uow: UnitOfWork, target: Endpoint, parameters: Mapping[str, lis
     The parameters are applied as the system user: the author of the job can refer to objects that the user cannot view.
     """
     conditions = listing.conditions_of(uow.as_system(), target, target.table, list(parameters.items()), "view")
-    return _seen(uow, target, ids, conditions)
+    return _viewable_ids(uow, target, ids, conditions)
 
 
 def without_files(job: type[Job], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def share(registry: Registry, key: Any, entries: Sequence[Mapping[str, Any]]) ->
     shared_values.put(registry, _name(key), list(entries[-MAX_ENTRIES:]) or None)
 
 
-def shared(registry: Registry, key: Any) -> list[dict[str, Any]]:
+def shared_entries(registry: Registry, key: Any) -> list[dict[str, Any]]:
     """The entries of a running job that are not stored yet, in order, as far as they are known."""
     if not registry.driver.locks_database:  # elsewhere they are stored at once
         return []

@@ -309,7 +309,7 @@ class _Refreshed:
 
 
 @cached_in_registry
-def _refreshed(_registry: Registry) -> _Refreshed:
+def _last_refresh(_registry: Registry) -> _Refreshed:
     """The last refresh of a registry."""
     return _Refreshed()
 
@@ -317,7 +317,7 @@ def _refreshed(_registry: Registry) -> _Refreshed:
 def refresh_if_changed(engine: Engine, registry: Registry) -> None:
     """Refreshes the jobs unless this process has done so for the current state of the jobs folder."""
     signature = catalog.signature(registry)
-    refreshed = _refreshed(registry)
+    refreshed = _last_refresh(registry)
     if refreshed.signature == signature:
         return
     with session_factory(engine)() as session:

@@ -52,7 +52,7 @@ class _Package(MetaPathFinder, InspectLoader):
 
     def get_code(self, fullname: str) -> types.CodeType | None:
         """Returns the compiled code of a module."""
-        return None if self.is_package(fullname) else compiled(self._source(fullname))
+        return None if self.is_package(fullname) else compile_source(self._source(fullname))
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Executes a module's code in its namespace."""
@@ -64,12 +64,12 @@ class _Package(MetaPathFinder, InspectLoader):
         return self._sources[fullname.removeprefix(f"{self.name}.")]
 
 
-def compiled(source: JobSource) -> types.CodeType:
+def compile_source(source: JobSource) -> types.CodeType:
     """Compiles a source.
 
     :raises SyntaxError, ValueError: if it is not valid Python
     """
-    tree = imports.translated(source.code, source.origin)
+    tree = imports.translate_imports(source.code, source.origin)
     code: types.CodeType = compile(tree, source.origin, "exec", dont_inherit=True)
     return code
 

@@ -137,7 +137,7 @@ def result_display_name(job_name: str | None, path: str, created: datetime.datet
     return f"{job_name or path.rpartition('/')[2]} {created.replace(tzinfo=None):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _labelled(status: str) -> dict[str, str]:
+def _label_status(status: str) -> dict[str, str]:
     """Returns the status as the full form represents it."""
     return {"value": status, "label": STATES.labels[status]}
 
@@ -147,7 +147,7 @@ job_results = Resource(
     "job-results",
     display=(result_display_name, "job_model.name", "name", "created"),
     brief=["name", "created", "completed", "user", "status"],
-    brief_fields=[computed("status", _labelled, "status", openapi=_STATUS)],
+    brief_fields=[computed("status", _label_status, "status", openapi=_STATUS)],
     order=["-created"],
     search=["name", "user.username"],
     filters=[
@@ -168,7 +168,7 @@ job_results = Resource(
 
 
 @job_results.filter("unfinished", multiple=False, kind="boolean")
-def unfinished(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+def filter_unfinished(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filters by the runs that could not be started, or were broken off from outside."""
     return table.c.unfinished.is_(convert_flag(values[-1]))
 

@@ -120,7 +120,7 @@ _users, _jobs = table_of(User), table_of(Job)
 @scheduled_jobs.filter("awaits_approval", multiple=False, kind="boolean")
 def awaits_approval(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filters by the runs that another user still has to approve."""
-    condition = waiting(table)
+    condition = waits_for_approval(table)
     return condition if convert_flag(values[-1]) else negated(condition)
 
 
@@ -131,7 +131,7 @@ def cannot_run(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     return condition if convert_flag(values[-1]) else sa.not_(condition)
 
 
-def waiting(table: Any) -> Any:
+def waits_for_approval(table: Any) -> Any:
     """The condition that a run needs an approval that it does not have yet."""
     return sa.and_(table.c.approval_required, table.c.approved_at.is_(None))
 

@@ -59,7 +59,7 @@ def has_notes(endpoint: Endpoint) -> bool:
     return endpoint.key_type is uuid.UUID
 
 
-def beginning(note: str) -> str:
+def first_words(note: str) -> str:
     """The first words of a note, which name it on pages."""
     line = note.strip().partition("\n")[0]
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
@@ -78,7 +78,7 @@ notes = Resource(
     ],
     filters=content_type_pair("assigned_object_type", unknown_is_empty=True),
     about=[("assigned_object_type", "assigned_object_id")],
-    presentation=Presentation(name_in_context=(beginning, "note")),
+    presentation=Presentation(name_in_context=(first_words, "note")),
 )
 
 

@@ -18,7 +18,7 @@ from netinv_core.http.actions import documented
 from netinv_core.sql.plans import plan_of
 from netinv_core.write import dry_run
 from netinv_extras.plans import document, ownership
-from netinv_extras.plans.differences import Entry, compared, planned_changes
+from netinv_extras.plans.differences import Entry, compare, planned_changes
 from netinv_extras.plans.execution import execute
 from netinv_extras.plans.models import APPLIED, CHANGE_SCHEMA, LABEL, document_of, plan_table
 
@@ -78,7 +78,7 @@ def apply(uow: UnitOfWork, key: uuid.UUID) -> None:
     :raises RequestError: as :func:`netinv_extras.plans.execution.execute`
     """
     endpoint = uow.registry[LABEL]
-    row = _locked(uow, endpoint, key)
+    row = _lock_plan(uow, endpoint, key)
     if row["state"] == APPLIED:
         return
     try:
@@ -101,7 +101,7 @@ def apply(uow: UnitOfWork, key: uuid.UUID) -> None:
     uow.execute(sa.update(plan_table).where(plan_table.c.id == key).values(values))
 
 
-def _locked(uow: UnitOfWork, endpoint: Endpoint, key: uuid.UUID) -> Mapping[str, Any]:
+def _lock_plan(uow: UnitOfWork, endpoint: Endpoint, key: uuid.UUID) -> Mapping[str, Any]:
     """Locks and returns the row of a plan."""
     conditions = [plan_table.c.id == key, *permissions.limits(uow, endpoint, "view", plan_table)]
     row = uow.execute(lock_rows(sa.select(plan_table).where(*conditions))).mappings().first()
@@ -115,7 +115,7 @@ def _check(uow: UnitOfWork, row: Mapping[str, Any], made: Sequence[Any], changes
 
     :raises PlanOutdated: when there are any
     """
-    found = compared(uow, row["digests"], row["changes"], made)
+    found = compare(uow, row["digests"], row["changes"], made)
     if found:
         visible = dry_run.visible_changes(uow, changes)
         hidden = {

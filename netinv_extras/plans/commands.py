@@ -176,7 +176,7 @@ def plan(
     if target is not None:
         _propose(plans, paths, target, as_json=as_json)
         return
-    made = _made(plans, paths)
+    made = _create_plan(plans, paths)
     _print(made, as_json=as_json)
     if made["changes"]:
         if not as_json:
@@ -198,7 +198,7 @@ def apply(
     """
     plans = _plans_of(environment, **service)
     if key is None:
-        made = _made(plans, paths)
+        made = _create_plan(plans, paths)
         _show(made)
         if made["changes"] and not yes and not click.confirm("Apply?"):
             raise SystemExit(ERROR)
@@ -222,7 +222,7 @@ def _propose(plans: Plans, paths: tuple[Path, ...], target: str, *, as_json: boo
         raise click.ClickException("a document with an owner deletes what it leaves out, which is not proposed")
     named = _target(target)
     if "title" in named:  # a new one is made where there is something to propose
-        made = _made(plans, paths)
+        made = _create_plan(plans, paths)
         if not as_json or not made["changes"]:
             _print(made, as_json=as_json)
         if not made["changes"]:
@@ -258,7 +258,7 @@ def _read(paths: tuple[Path, ...]) -> PlanDocument:
         raise click.ClickException(str(error)) from None
 
 
-def _made(plans: Plans, paths: tuple[Path, ...]) -> dict[str, Any]:
+def _create_plan(plans: Plans, paths: tuple[Path, ...]) -> dict[str, Any]:
     """Returns a new plan for files; prints the errors of a refused one and exits."""
     document = _read(paths)
     try:

@@ -115,7 +115,7 @@ def _digest(entry: Entry) -> str:
     return hashlib.blake2b(orjson.dumps(entry, option=orjson.OPT_SORT_KEYS), digest_size=12).hexdigest()
 
 
-def compared(
+def compare(
     uow: UnitOfWork, stored: Mapping[str, str], entries: Sequence[Entry], now: Sequence[PlannedChange]
 ) -> list[Entry]:
     """Returns the differences of a plan and what it would do now; empty when there are none.

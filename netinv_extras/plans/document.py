@@ -196,7 +196,7 @@ def key_of(endpoint: Endpoint, given: frozenset[str]) -> Key | None:
 
 def with_named_references(endpoint: Endpoint, body: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a body in which names stand as attributes: ``site: lisbon`` becomes ``site: {slug: lisbon}``."""
-    named = {name: _named(endpoint.writable.get(name), value) for name, value in body.items()}
+    named = {name: _name_value(endpoint.writable.get(name), value) for name, value in body.items()}
     for type_name, id_name in generic_pairs(endpoint):
         target = endpoint.registry.get(str(body.get(type_name)))
         if target is not None and isinstance(body.get(id_name), Mapping):
@@ -204,7 +204,7 @@ def with_named_references(endpoint: Endpoint, body: Mapping[str, Any]) -> dict[s
     return named
 
 
-def _named(field: Any, value: Any) -> Any:
+def _name_value(field: Any, value: Any) -> Any:
     if not isinstance(field, Reference | ToMany) or isinstance(field, Status) or field.target is None:
         return value
     if not isinstance(field, ToMany) or isinstance(field, ToOne):
@@ -212,7 +212,7 @@ def _named(field: Any, value: Any) -> Any:
     if field.by is not None:
         return value
     if is_difference(value):
-        return {name: _named(field, items) for name, items in value.items()}
+        return {name: _name_value(field, items) for name, items in value.items()}
     return [_attributes(field.target, item) for item in value] if isinstance(value, list) else value
 
 
@@ -221,7 +221,7 @@ def _attributes(target: Endpoint, value: Any) -> Any:
         return target.named_in_cell(value)
     if not isinstance(value, Mapping) or ID in value:
         return value
-    return {name: _named(target.fields.get(name), item) for name, item in value.items()}
+    return {name: _name_value(target.fields.get(name), item) for name, item in value.items()}
 
 
 def _reject_repeated(planned: Sequence[PlannedObject], errors: DocumentErrors) -> None:

@@ -17,7 +17,7 @@ from netinv_core.errors import Conflict, Denied, Invalid
 from netinv_core.fields import generic_pairs
 from netinv_core.read import listing
 from netinv_core.write import delete, identification, save, trees
-from netinv_core.write.differing import differing
+from netinv_core.write.differing import find_differing
 from netinv_extras.plans.document import ID, WHOLE, DocumentErrors, PlannedObject
 from netinv_tabular import row_order
 from netinv_tabular.row_order import OrderedRow, RowOrder
@@ -109,7 +109,7 @@ class _PlanExecution:
         for label, keys in owned.items():
             endpoint, left = self._uow.registry.get(label), [key for key in keys if (label, key) not in named]
             if endpoint is not None and left:
-                deletions.setdefault(endpoint, []).extend(_existing(self._uow, endpoint, left))
+                deletions.setdefault(endpoint, []).extend(_existing_ids(self._uow, endpoint, left))
         return {endpoint: keys for endpoint, keys in deletions.items() if keys}
 
     def write(self) -> None:
@@ -200,7 +200,7 @@ class _PlanExecution:
             if item.id not in rows:
                 self._reject(item, {WHOLE: ["The document deletes this object, or one that it depends on."]})
         self._errors.raise_any()
-        changed = differing(self._uow, endpoint, {item.id: (rows[item.id], item.body) for item in items})
+        changed = find_differing(self._uow, endpoint, {item.id: (rows[item.id], item.body) for item in items})
         writes = [item for item in items if item.id in changed]
         if writes:
             with self._errors_at(writes):
@@ -235,7 +235,7 @@ class _ErrorsAt:
         self.errors.raise_any()
 
 
-def _existing(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+def _existing_ids(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[uuid.UUID]) -> list[uuid.UUID]:
     """Returns those of the ids whose objects exist and may be viewed; one statement."""
     permissions.check(uow, endpoint, "view")
     return list(listing.rows(uow, endpoint, keys, "view"))

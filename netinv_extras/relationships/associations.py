@@ -31,7 +31,7 @@ from netinv_extras.relationships.models import (
     SYMMETRIC,
     Relationship,
     content_type_filters,
-    matching,
+    matching_ids,
     may_relate,
     relationships,
 )
@@ -300,7 +300,7 @@ def ends_match_the_filters(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for (relationship_id, end), group in groups.items():
         relationship = relationships_by_id[relationship_id]
         label, parameters = getattr(relationship, f"{end}_type"), getattr(relationship, f"{end}_filter")
-        matches = matching(uow, label, parameters, {draft[f"{end}_id"] for draft in group})
+        matches = matching_ids(uow, label, parameters, {draft[f"{end}_id"] for draft in group})
         outside = [draft for draft in group if draft[f"{end}_id"] not in matches]
         displays = _display_names(uow, [(draft, end) for draft in outside])
         for draft in outside:

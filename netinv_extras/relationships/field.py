@@ -26,7 +26,7 @@ from netinv_extras.relationships.models import (
     NAME,
     OPPOSITE,
     SOURCE,
-    matching,
+    matching_ids,
 )
 from netinv_extras.relationships.sides import PEER, RelationshipSide, relation_of, sides_of
 
@@ -77,7 +77,7 @@ def _represent(uow: UnitOfWork, label: str, keys: Sequence[Any]) -> dict[Any, di
     associations = association_ids(uow, sides, keys)
     pairs = {(side.other_type, other_id) for (_, side), by_other in associations.items() for other_id in by_other}
     nested = named_objects(uow, "nested", pairs)
-    applicable = {side: matching(uow, label, side.filter, keys) for side in sides if side.filter}
+    applicable = {side: matching_ids(uow, label, side.filter, keys) for side in sides if side.filter}
     representations: dict[Any, dict[str, Any]] = {key: {} for key in keys}
     for key, representation in representations.items():
         for side in sides:
@@ -118,7 +118,7 @@ class SideObjects(fields.ToMany):
         draft.reject(NAME, *errors)
 
 
-def _associated(value: Any) -> dict[tuple[str, str], list[str]]:
+def _associated_ids(value: Any) -> dict[tuple[str, str], list[str]]:
     """The ids of the objects in a representation, by relationship and side, without empty lists."""
     return {
         (str(entry["id"]), name): ids
@@ -176,9 +176,9 @@ class Relationships(fields.Field):
     def compared(self, before: Any, after: Any) -> tuple[Any, Any]:
         """The associated objects. A relationship that is no longer defined, or was defined since, is no difference."""
         defined = _places(after) if isinstance(after, dict) else None
-        former = _associated(before)
+        former = _associated_ids(before)
         kept = {place: ids for place, ids in former.items() if defined is None or place in defined}
-        return kept, _associated(after)
+        return kept, _associated_ids(after)
 
     def followed(
         self, values: Mapping[Any, Any], changes: Mapping[str, Sequence[tuple[Any, Any]]]
@@ -189,7 +189,7 @@ class Relationships(fields.Field):
             return values
         found: dict[str, dict[tuple[str, str], set[str]]] = {}
         for key, value in values.items():
-            associated = _associated(value)
+            associated = _associated_ids(value)
             found[str(key)] = {place: set(associated.get(place, ())) for place in _places(value)}
         for former, _ in pairs:
             for key, place, other in _ends_of(former):

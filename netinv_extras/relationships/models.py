@@ -176,7 +176,7 @@ def _filter_messages(error: Invalid | None, endpoint: Endpoint) -> list[str]:
     ]
 
 
-def matching(uow: UnitOfWork, label: str, parameters: Mapping[str, Any], keys: Collection[Any]) -> set[Any]:
+def matching_ids(uow: UnitOfWork, label: str, parameters: Mapping[str, Any], keys: Collection[Any]) -> set[Any]:
     """Returns the ids among ``keys`` of objects that match a filter, regardless of the user's permissions.
 
     A filter that is no longer valid matches nothing.

@@ -15,7 +15,7 @@ from netinv_core.changelog.models import DELETE
 from netinv_core.models.base import table_of
 from netinv_core.write.referring_rules import names_of, refusal, sentence
 from netinv_extras.relationships.associations import RelationshipAssociation, relationship_associations
-from netinv_extras.relationships.models import DESTINATION, NAME, SOURCE, matching
+from netinv_extras.relationships.models import DESTINATION, NAME, SOURCE, matching_ids
 from netinv_extras.relationships.sides import RelationshipSide, sides_of
 from netinv_undo.net_changes import NetChange
 from netinv_undo.obstacles import by_endpoint
@@ -67,7 +67,7 @@ def check_before_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft], ass
         if not side.filter:
             _reject((draft, side) for draft in drafts if _is_missing(draft, side))
         elif unsent := [draft for draft in drafts if not draft.new and not _is_sent(draft, side)]:
-            inside = matching(uow, label, side.filter, [draft.id for draft in unsent])
+            inside = matching_ids(uow, label, side.filter, [draft.id for draft in unsent])
             for draft in unsent:
                 draft.noted += () if draft.id in inside else (_outside(side),)
 
@@ -86,7 +86,7 @@ def check_after_write(uow: UnitOfWork, label: str, drafts: Sequence[Draft], asso
             concerned += [(draft, side) for draft in drafts if _is_missing(draft, side) or enters in draft.noted]
     for side in {side for _, side in concerned}:
         group = [draft for draft, other in concerned if other == side]
-        _reject((draft, side) for draft in _lacking(uow, label, side, group, associated))
+        _reject((draft, side) for draft in _drafts_lacking(uow, label, side, group, associated))
 
 
 # An end of an association: the relationship, the end, and the label and id of the object there.
@@ -130,7 +130,7 @@ def _without_associations(
     end = table.c[f"{side.end}_id"]
     kept = sa.select(end).where(table.c.relationship_id == side.relationship_id, end.in_(list(keys)))
     lacking = set(keys) - set(uow.execute(kept.where(table.c.id.not_in(list(removed)))).scalars())
-    return matching(uow, label, side.filter, lacking) if side.filter and lacking else lacking
+    return matching_ids(uow, label, side.filter, lacking) if side.filter and lacking else lacking
 
 
 def last_associations_stay(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
@@ -192,11 +192,11 @@ def _drop_stored_empty_lists(
             del draft.extra[NAME][side]
 
 
-def _lacking(
+def _drafts_lacking(
     uow: UnitOfWork, label: str, side: RelationshipSide, drafts: Sequence[Draft], associated: Any
 ) -> Iterable[Draft]:
     """Returns the drafts of objects within a side's filter that have no associated object."""
-    inside = matching(uow, label, side.filter or {}, [draft.id for draft in drafts])
+    inside = matching_ids(uow, label, side.filter or {}, [draft.id for draft in drafts])
     unsent = [draft.id for draft in drafts if draft.id in inside and not _is_sent(draft, side)]
     present: Collection[Any] = associated(uow, [side], unsent) if unsent else ()
     return [draft for draft in drafts if draft.id in inside and (draft.id, side) not in present]

@@ -41,13 +41,15 @@ def export(uow: RequestUnitOfWork, endpoint: Endpoint, name: str, parameters: li
     """
     template = _template(uow, endpoint, name)
     loader = ObjectLoader(uow)
-    objects = loader.add(endpoint, list_files.selected(uow, endpoint, parameters, PARAMETER), open=True).objects()
+    objects = loader.add(
+        endpoint, list_files.select_exported(uow, endpoint, parameters, PARAMETER), open=True
+    ).objects()
     rendering = sandbox.Rendering(template["template_code"], {"queryset": objects})
     (text,) = sandbox.render([rendering], _limits(uow), loader)
     if isinstance(text, sandbox.RenderError):
         raise Invalid.field(PARAMETER, f"The template failed: {text}")
     response = Response(body=text.encode("utf-8", "replace"), charset=None)
-    response.headers["Content-Type"] = media_types.sent(template["mime_type"])
+    response.headers["Content-Type"] = media_types.safe_media_type(template["mime_type"])
     file_name = list_files.file_name(endpoint, template["file_extension"])
     response.headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
     response.headers.update(SEALED)

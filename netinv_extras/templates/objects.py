@@ -155,40 +155,40 @@ class ObjectBatch:
         if member is not None:
             return self._of_member(member)
         if name.startswith(REQUEST):
-            return Loaded(self._requested(name))
+            return Loaded(self._load_requested(name))
         if field is None:
             method = self._method(name)
-            return self._related(name) if method is None else method
+            return self._load_related(name) if method is None else method
         if field.write_only or field.confidential:
             raise AttributeError(name)
         if name == "id":
             return Loaded({key: key for key in self._keys})
         if isinstance(field, fields.Reference):
-            return self._referred(field.target, [field.attribute], open=isinstance(field, fields.Status))
+            return self._load_referred(field.target, [field.attribute], open=isinstance(field, fields.Status))
         if isinstance(field, fields.Coalesce):
             references = [self.endpoint.fields[reference] for reference in field.references]
             attributes = [reference.attribute for reference in references if isinstance(reference, fields.Reference)]
             targets = {getattr(reference, "target", None) for reference in references}
-            return self._referred(targets.pop(), attributes)
+            return self._load_referred(targets.pop(), attributes)
         if isinstance(field, fields.Value) and not isinstance(field, fields.Image):
             values = {key: getattr(row, field.attribute) for key, row in self._rows.items()}
             return Loaded(values, None if field.kind in _SCALARS else HIDDEN)
-        values = self._represented(name)
+        values = self._load_member(name)
         if isinstance(field, fields.ToMany) and field.target is not None and field.by is None:
             listed = {key: [item["id"] for item in field.items_of(value)] for key, value in values.items()}
-            return self._listed(field.target, {key: field.of_items(ids) for key, ids in listed.items()})
-        return Loaded(self._nested(values), HIDDEN)
+            return self._load_objects(field.target, {key: field.of_items(ids) for key, ids in listed.items()})
+        return Loaded(self._wrap_nested(values), HIDDEN)
 
     @functools.cached_property
     def _rows(self) -> Mapping[Any, Any]:
         return listing.rows_of(self.context, self.endpoint.model, self._keys)
 
-    def _represented(self, name: str) -> dict[Any, Any]:
+    def _load_member(self, name: str) -> dict[Any, Any]:
         """Returns a member of the objects' representations, by id."""
         plan = plan_of(self.endpoint, "full", frozenset(self.endpoint.fields) - {name})
         return {key: members[name] for key, members in plan.fetch(self.context, self._keys)}
 
-    def _requested(self, name: str) -> dict[Any, Any]:
+    def _load_requested(self, name: str) -> dict[Any, Any]:
         """Returns what the renderer asks besides attributes: properties of the model, or which objects a parameter of
         the list selects.
         """
@@ -206,7 +206,7 @@ class ObjectBatch:
             values = dict(member.load(self.context, self._keys)) if self._keys else {}
         loaded, target = Loaded(values, member.null), self.context.registry.get(member.target)
         if target is not None:
-            loaded = self._listed(target, {key: values.get(key, ()) for key in self._keys}, checked=True)
+            loaded = self._load_objects(target, {key: values.get(key, ()) for key in self._keys}, checked=True)
         return _methods({key: loaded.values.get(key) for key in self._keys}) if member.method else loaded
 
     def _method(self, name: str) -> Loaded | None:
@@ -227,7 +227,7 @@ class ObjectBatch:
         shares = dict(field.load(self.context, self._keys)) if self._keys else {}
         return _methods({key: _share(shares.get(key), share[1]) for key in self._keys})
 
-    def _referred(self, target: Endpoint | None, attributes: Sequence[str], *, open: bool = False) -> Loaded:
+    def _load_referred(self, target: Endpoint | None, attributes: Sequence[str], *, open: bool = False) -> Loaded:
         """Returns the object that the first foreign key that is set refers to, by id."""
         if target is None:
             return Loaded(dict.fromkeys(self._keys), HIDDEN)
@@ -241,7 +241,7 @@ class ObjectBatch:
     def _add_batch(self, target: Endpoint, keys: Iterable[Any], *, open: bool) -> ObjectBatch:
         return self._loader.add(target, keys, open=open, depth=self._depth + 1)
 
-    def _listed(self, target: Endpoint, keys: Mapping[Any, Any], *, checked: bool = False) -> Loaded:
+    def _load_objects(self, target: Endpoint, keys: Mapping[Any, Any], *, checked: bool = False) -> Loaded:
         """Returns objects, or lists of objects, by id; ``checked`` are those that the user may view."""
         single = any(not isinstance(value, list | tuple) for value in keys.values() if value is not None)
         if single:
@@ -250,7 +250,7 @@ class ObjectBatch:
         batch = self._add_batch(target, (other for listed in keys.values() for other in listed or ()), open=checked)
         return Loaded({key: batch.objects(keys.get(key) or ()) for key in self._keys})
 
-    def _nested(self, values: Mapping[Any, Any]) -> dict[Any, Any]:
+    def _wrap_nested(self, values: Mapping[Any, Any]) -> dict[Any, Any]:
         """Returns members of representations; nested objects and lists of them become objects of one batch a model."""
         found = {key: nested_objects(self.context.registry, value) for key, value in values.items()}
         keys: dict[Endpoint, list[Any]] = {}
@@ -271,14 +271,14 @@ class ObjectBatch:
         """Returns the values of ``get_<choice>_display()``: the label of a choice or the name of a status."""
         if not isinstance(field, fields.Choice | fields.Status):
             raise AttributeError(field.name)
-        values = self._represented(field.name)
+        values = self._load_member(field.name)
         labels = field.choices.labels if isinstance(field, fields.Choice) else {}
         return {
             key: str(value["label"] if isinstance(value, dict) else labels.get(value, value or ""))
             for key, value in values.items()
         }
 
-    def _related(self, name: str) -> Loaded:
+    def _load_related(self, name: str) -> Loaded:
         """Returns the objects of a to-many relation that the user may view, in the order of their list.
 
         :raises AttributeError: for an unknown relation
@@ -292,7 +292,7 @@ class ObjectBatch:
         try:
             limits = permissions.limits(self.context, target, "view", table)
         except Denied:
-            return self._listed(target, keys)
+            return self._load_objects(target, keys)
         if step.target_key is not None:
             owner = table.c[step.target_key]
         else:
@@ -306,7 +306,7 @@ class ObjectBatch:
         if step.single:
             batch = self._add_batch(target, (listed[0] for listed in keys.values()), open=True)
             return Loaded({key: batch.object(listed[0]) for key, listed in keys.items()}, NullObject(batch._number))
-        return self._listed(target, keys, checked=True)
+        return self._load_objects(target, keys, checked=True)
 
 
 def _methods(values: Mapping[Any, Any]) -> Loaded:

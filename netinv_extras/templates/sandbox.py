@@ -201,7 +201,7 @@ class _Session:
         }
 
     def run(self) -> list[str | RenderError]:
-        while pending := self._pending():
+        while pending := self._next_batch():
             if time.monotonic() > self._end:
                 self._fail(pending, self._reasons["late"])
                 break
@@ -250,7 +250,7 @@ class _Session:
             log.error("templates cannot be rendered: %s", reason)
             self._fail(pending, reason, RendererUnavailable)
 
-    def _pending(self) -> list[int]:
+    def _next_batch(self) -> list[int]:
         """Returns the numbers of the renderings without a result, at most :data:`AT_ONCE`; refuses some at once."""
         pending = []
         for number, rendering in enumerate(self._renderings):
@@ -321,7 +321,7 @@ class _Session:
                 variables.append({name: encode(value) for name, value in scope.items()})
             source = sources.setdefault((rendering.source, rendering.lines), len(sources))
             jobs.append([number, source, None if scope is None else places[id(scope)]])
-        columns = list(self._planned())
+        columns = list(self._plan_batches())
         total = max(self._end - time.monotonic(), 0)
         bounds = {"seconds": self._limits.seconds, "total": total, "longest": self._limits.longest}
         content = {
@@ -332,7 +332,7 @@ class _Session:
         }
         return {"is": "jobs", **content, **bounds}
 
-    def _planned(self) -> Iterator[list[Any]]:
+    def _plan_batches(self) -> Iterator[list[Any]]:
         """Loads the attributes requested last time, until a batch does not exist."""
         planned, self._requested = self._requested, []
         with contextlib.suppress(IndexError, RenderError):

@@ -107,11 +107,13 @@ def validation_errors(uow: UnitOfWork, given: Sequence[tuple[Endpoint, Mapping[s
             errors.append(None)
         except Invalid as error:
             errors.append(error)
-    named = saved_filters.validation_errors(uow, [(endpoint, _listed(uow, endpoint, item)) for endpoint, item in given])
+    named = saved_filters.validation_errors(
+        uow, [(endpoint, _list_filters(uow, endpoint, item)) for endpoint, item in given]
+    )
     return [error or other for error, other in zip(errors, named, strict=True)]
 
 
-def _listed(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _list_filters(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The filters of the list among the names of a condition, with their values."""
     find = filters.filter_finder(uow, endpoint)
     values = {name: value if isinstance(value, list) else [value] for name, value in given.items() if find(name)}

@@ -41,7 +41,7 @@ Conditions = Callable[[Endpoint, Fields], Mapping[str, Any]]
 
 def models(registry: Registry) -> dict[str, Declaration]:
     """The declarations of the kinds of rules."""
-    kinds: dict[str, Conditions] = {PATTERN: _pattern, BOUNDS: _bounds, REQUIRED: _required, UNIQUE: _unique}
+    kinds: dict[str, Conditions] = {PATTERN: _pattern, BOUNDS: _bounds, REQUIRED: _required_condition, UNIQUE: _unique}
     return {
         **dict.fromkeys(COMPLIANCE, Excluded(RESULTS)),
         **{label: _source(registry, label, conditions) for label, conditions in kinds.items()},
@@ -146,7 +146,7 @@ def _bounds(endpoint: Endpoint, fields: Fields) -> dict[str, Any]:
     return {"requires": found}
 
 
-def _required(endpoint: Endpoint, fields: Fields) -> dict[str, Any]:
+def _required_condition(endpoint: Endpoint, fields: Fields) -> dict[str, Any]:
     field = fields["field"]
     if lookups.python_type(endpoint.table.c[field]) is not str:
         return {"requires": {f"{field}__isnull": False}}

@@ -58,10 +58,10 @@ def broken_by(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
 def filters_of(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
     """The filter ``violates`` of an endpoint that has rules: objects that break one of these, by their names or ids."""
     rows = judging.rows_of(uow).get(endpoint.label)
-    return {VIOLATES: Filter(VIOLATES, _violating, listed=("",), help=HELP)} if rows else {}
+    return {VIOLATES: Filter(VIOLATES, _violates, listed=("",), help=HELP)} if rows else {}
 
 
-def _violating(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
+def _violates(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
     """The condition that objects break one of the rules that values name, of those that the user may view.
 
     :raises ValueError: for another value, and for a rule that is not valid any more

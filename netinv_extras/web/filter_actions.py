@@ -53,7 +53,7 @@ class StoredFilter:
             found.append(
                 Action(f"edit-{self.parameter}", self.edit, self._list_path, permission="change", applies=has_list)
             )
-        return found + (self._saving(endpoint) if has_pages(endpoint) else [])
+        return found + (self._saving_actions(endpoint) if has_pages(endpoint) else [])
 
     def _list_path(self, endpoint: Endpoint, item: Mapping[str, Any]) -> str:
         parameters = [
@@ -62,7 +62,7 @@ class StoredFilter:
         ]
         return f"{page_path(endpoint.registry[item['content_type']])}?{urlencode(parameters, doseq=True)}"
 
-    def _saving(self, endpoint: Endpoint) -> list[Action]:
+    def _saving_actions(self, endpoint: Endpoint) -> list[Action]:
         """The entries of a list that save its filter."""
         owners = endpoint.registry.get(self.label)
         if owners is None:

@@ -35,7 +35,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, str):
         return value
     parameters = parameters_of(value)
-    text = filter_text.written(parameters or [])
+    text = filter_text.write_text(parameters or [])
     is_exact = parameters is not None and dict(filter_text.parse(text)) == dict(parameters)
     return text if is_exact and not text.startswith("{") else pretty_json(value)
 

@@ -56,7 +56,7 @@ def panel(request: Request, endpoint: Endpoint, representation: Mapping[str, Any
     uow, key = request.uow, representation["id"]
     links, buttons = _custom_links(uow, endpoint), _job_buttons(uow, endpoint)
     sources = [text for row in links for text in (row.text, row.target_url)] + [row.text for row in buttons]
-    texts = _rendered(uow, endpoint, key, sources)
+    texts = _render_texts(uow, endpoint, key, sources)
     groups: _Groups = {}
     for number, row in enumerate(links):
         entry = _custom_link(row, *texts[2 * number : 2 * number + 2])
@@ -89,7 +89,7 @@ def _job_buttons(uow: UnitOfWork, endpoint: Endpoint) -> Sequence[Any]:
     return uow.execute(sa.select(_button).where(_button.c.id.in_(of_type)).order_by(*order)).all()
 
 
-def _rendered(uow: UnitOfWork, endpoint: Endpoint, key: Any, sources: Sequence[str]) -> Sequence[Any]:
+def _render_texts(uow: UnitOfWork, endpoint: Endpoint, key: Any, sources: Sequence[str]) -> Sequence[Any]:
     """The texts of templates for an object; a :class:`RenderError` in the place of one that fails."""
     if not sources:
         return []

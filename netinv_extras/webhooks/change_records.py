@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.changelog.states import inflated_size, packed_states, record_columns, state, unpacked
+from netinv_core.changelog.states import inflated_size, packed_states, record_columns, state, unpack_state
 from netinv_core.errors import AnswerTooLarge
 from netinv_core.models.base import table_of
 from netinv_core.telemetry.log_context import current
@@ -55,7 +55,7 @@ def with_states(engine: Engine, change: Row, most: int) -> Row | None:
         context.most_inflated = most
     try:
         if packed is not None:
-            before, after = (unpacked(packed, name, engine.dialect) for name in ("before", "after"))
+            before, after = (unpack_state(packed, name, engine.dialect) for name in ("before", "after"))
         else:
             with engine.connect() as connection:
                 found = connection.execute(_states, {"change": change["id"]}).first()

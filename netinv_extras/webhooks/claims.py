@@ -78,7 +78,7 @@ _first_candidates, _all_candidates = _candidates(WINDOW), _candidates(EVERY)
 # -- PostgreSQL
 
 
-def _locked(window: int) -> Any:
+def _select_locked(window: int) -> Any:
     """SELECT that locks of each of the ``webhooks`` as many of its first ``window`` ready deliveries as its number in
     ``counts`` says. Rows that other workers lock are passed, and those behind them locked.
     """
@@ -103,13 +103,13 @@ def _locked(window: int) -> Any:
     return sa.select(found).select_from(wanted).join(found, sa.true())
 
 
-def _claiming(window: int) -> sa.Select[Any]:
-    """Statement that claims the deliveries that :func:`_locked` locks, and returns them with their change records.
+def _select_claims(window: int) -> sa.Select[Any]:
+    """Statement that claims the deliveries locked by :func:`_select_locked` and returns them with their change records.
 
     What another worker claimed between the snapshot and the lock is seen in the locked rows. The planner is kept to
     the primary key by conditions on these that are outside of the subquery.
     """
-    locked = _locked(window).cte("locked")
+    locked = _select_locked(window).cte("locked")
     is_suspect = locked.c.lost_claims >= SUSPECT
     place = sa.func.row_number().over(partition_by=is_suspect, order_by=locked.c.id)
     columns = [locked.c[name] for name in ("id", "claimed_by", "lost_claims")]
@@ -139,7 +139,7 @@ def _claiming(window: int) -> sa.Select[Any]:
     )
 
 
-_claim_first, _claim_any = _claiming(WINDOW), _claiming(EVERY)
+_claim_first, _claim_any = _select_claims(WINDOW), _select_claims(EVERY)
 
 
 # -- elsewhere

@@ -16,7 +16,15 @@ from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Invalid, RequestError, error_text
 from netinv_core.models.base import table_of
-from netinv_extras.change_conditions import AFTER, BEFORE, NAME, STATES, ChangeCondition, JudgedChange, compiled
+from netinv_extras.change_conditions import (
+    AFTER,
+    BEFORE,
+    NAME,
+    STATES,
+    ChangeCondition,
+    JudgedChange,
+    compile_conditions,
+)
 from netinv_extras.validation_rules.conditions import select_flags
 from netinv_undo import reverting
 from netinv_undo.net_changes import NetChange
@@ -57,7 +65,7 @@ def parts(uow: UnitOfWork, webhook: Row, change: Row) -> list[JudgedPart]:
     if not given or endpoint is None:
         return []
     try:
-        condition = compiled(uow, endpoint, given)
+        condition = compile_conditions(uow, endpoint, given)
     except Invalid as error:
         return [JudgedPart(part, None, error_text(texts)) for part, texts in error.body.items()]
     asked = [part for part in STATES if condition.states.get(part) is not None and change[part] is not None]

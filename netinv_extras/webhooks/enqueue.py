@@ -54,7 +54,7 @@ def related_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Sequence[Rela
     if not most:
         return ()
     _lock_webhooks(uow)
-    return (dataclasses.replace(_judged(told) if told else _deliveries, rows_per_record=most),)
+    return (dataclasses.replace(_insert_judged(told) if told else _deliveries, rows_per_record=most),)
 
 
 def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
@@ -84,12 +84,12 @@ def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
 
 def _most_subscribed(uow: UnitOfWork, changes: Sequence[Change]) -> int:
     """Returns the number of enabled webhooks that match one of the changes, of the change with the most."""
-    subscribed: Subscribed = uow.cached_config("webhooks", _subscribed)
+    subscribed: Subscribed = uow.cached_config("webhooks", _read_subscriptions)
     kinds = {(change.endpoint.label, change.action) for change in changes}
     return max((subscribed.get(kind, 0) for kind in kinds), default=0)
 
 
-def _subscribed(uow: UnitOfWork) -> Subscribed:
+def _read_subscriptions(uow: UnitOfWork) -> Subscribed:
     """Returns the number of enabled webhooks that match a content type and action, where there are any."""
     rows = uow.execute(_enabled).mappings()
     return {(row["label"], action): int(row[action]) for row in rows for action in EVENTS.values() if row[action]}
@@ -172,7 +172,7 @@ class _JudgedInsert:
         return _insert(dialect, recorded, *conditions)
 
 
-def _judged(told: Mapping[Any, Collection[uuid.UUID]]) -> RelatedInsert:
+def _insert_judged(told: Mapping[Any, Collection[uuid.UUID]]) -> RelatedInsert:
     """INSERT of deliveries in which these webhooks are told of these changes only."""
 
     def parameters(records: Sequence[uuid.UUID]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ _ALWAYS = {"webhook-id", "webhook-timestamp", "X-Netinv-Event", "X-Netinv-Delive
 def document(registry: Registry) -> dict[str, Any]:
     """The document of OpenAPI 3.1: under ``webhooks`` the message of each model whose changes are recorded."""
     schemas = _schemas(registry)
-    recorded = _recorded(registry)
+    recorded = _recorded_resources(registry)
     events = {_event_name(endpoint): _body(endpoint) for endpoint in recorded}
     objects = json_schemas.with_references(schemas, json_schemas.references_in(list(events.values())))
     return {
@@ -66,16 +66,16 @@ def body_schema(registry: Registry, label: str) -> dict[str, Any]:
 
     :raises Invalid: for a model whose changes are not recorded
     """
-    endpoint = next((endpoint for endpoint in _recorded(registry) if endpoint.label == label), None)
+    endpoint = next((endpoint for endpoint in _recorded_resources(registry) if endpoint.label == label), None)
     if endpoint is None:
         raise Invalid.field(MODEL, NO_MODEL.format(label[:100]))
     body = _body(endpoint)
     definitions = json_schemas.with_references(_schemas(registry), json_schemas.references_in(body))
-    schema: dict[str, Any] = json_schemas.relocated({**body, "$defs": definitions}, "#/$defs/")
+    schema: dict[str, Any] = json_schemas.relocate_references({**body, "$defs": definitions}, "#/$defs/")
     return {"$schema": json_schemas.DIALECT, "title": f"Message about a {endpoint.title}", **schema}
 
 
-def _recorded(registry: Registry) -> list[Endpoint]:
+def _recorded_resources(registry: Registry) -> list[Endpoint]:
     """The resources with a path of their own whose changes are recorded."""
     found = [endpoint for endpoint in registry.endpoints.values() if endpoint.resource.recorded]
     return sorted((item for item in found if item.resource.of is None), key=lambda item: item.label)
@@ -84,7 +84,9 @@ def _recorded(registry: Registry) -> list[Endpoint]:
 @cached_in_registry
 def _schemas(registry: Registry) -> dict[str, Any]:
     """The schemas of objects of API version 1.3, as JSON Schema, by name."""
-    schemas: dict[str, Any] = json_schemas.converted(documents.document(registry, VERSION)["components"]["schemas"])
+    schemas: dict[str, Any] = json_schemas.to_json_schema(
+        documents.document(registry, VERSION)["components"]["schemas"]
+    )
     return schemas
 
 

@@ -149,7 +149,7 @@ class Sender:
             status, text = self._exchange(sending, message)
         except Exception as problem:  # any failure is recorded as the outcome of the attempt
             late = sending.cut or _is_late(problem)
-            error = f"There was no answer within {total:g} s." if sending.cut else self._explained(problem)
+            error = f"There was no answer within {total:g} s." if sending.cut else self._explain_error(problem)
         text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")
         error = without_secrets(error, message.secrets).replace("\x00", "")
         seconds = time.monotonic() - start
@@ -170,7 +170,7 @@ class Sender:
                     raise
                 sending.anew = True  # the receiver closed an idle connection: retry once with a new one
                 response = self._adapter.exchange(target, message.headers, message.body, message.verify)
-            return response.status, _beginning(response)
+            return response.status, _read_beginning(response)
         finally:
             _here.sending = None
             with self._lock:
@@ -195,7 +195,7 @@ class Sender:
             for sending in overdue:
                 sending.stop()
 
-    def _explained(self, problem: Exception) -> str:
+    def _explain_error(self, problem: Exception) -> str:
         """Returns the error text for an exception, without the URL, which may hold credentials."""
         inner = _innermost(problem)
         if isinstance(inner, NameResolutionError | socket.gaierror):
@@ -215,7 +215,7 @@ class Sender:
         return str(inner) or type(inner).__name__
 
 
-def _beginning(response: Any) -> str:
+def _read_beginning(response: Any) -> str:
     """Reads the beginning of an answer's body, as far as it arrives; a body read to its end keeps the connection."""
     content = b""
     try:

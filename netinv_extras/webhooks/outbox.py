@@ -174,7 +174,7 @@ class Outbox(Leases):
             }
             claimed = self._driver.execute_alone(self._engine, Claiming(others, waits=waits), values)
             if claimed is not None:
-                return [_claimed(row, webhooks) for row in claimed]
+                return [_split_row(row, webhooks) for row in claimed]
         return []
 
     def record(self, outcomes: Sequence[AttemptOutcome]) -> list[AttemptOutcome]:
@@ -184,7 +184,7 @@ class Outbox(Leases):
         """
         later = {outcome.claimed.delivery["id"]: again for outcome in outcomes if (again := outcome.again) is not None}
         recording = Recording()
-        values = {"outcomes": [_recorded(outcome, later) for outcome in outcomes], "worker": self._worker}
+        values = {"outcomes": [_attempt_columns(outcome, later) for outcome in outcomes], "worker": self._worker}
         if not later:
             held = self._driver.execute_alone(self._engine, recording, values)
         else:
@@ -231,7 +231,7 @@ def _next_due(webhooks: Sequence[Any]) -> Any:
     return sa.select(sa.func.min(sa.union_all(*selects).subquery().c.at))
 
 
-def _claimed(row: Sequence[Any], webhooks: Mapping[Any, Row]) -> ClaimedDelivery:
+def _split_row(row: Sequence[Any], webhooks: Mapping[Any, Row]) -> ClaimedDelivery:
     """Splits a joined row into the delivery and its change record, which may be missing (LEFT JOIN)."""
     delivery = dict(zip(DELIVERY_COLUMNS, row, strict=False))
     change: Row = dict(zip(CLAIMED, row[len(DELIVERY_COLUMNS) :], strict=False))
@@ -250,7 +250,7 @@ def _attempt_of(outcome: AttemptOutcome) -> dict[str, Any]:
     }
 
 
-def _recorded(outcome: AttemptOutcome, later: Mapping[int, datetime.datetime]) -> dict[str, Any]:
+def _attempt_columns(outcome: AttemptOutcome, later: Mapping[int, datetime.datetime]) -> dict[str, Any]:
     """The columns of an attempt, with the state of its delivery, as JSON has them."""
     is_ended = outcome.claimed.delivery["id"] not in later
     return {

@@ -85,7 +85,7 @@ def build_message(
     """
     context = template_variables(registry, change, renderings)
     keys = _signing_secrets(registry, webhook)
-    body, lines = _rendered(registry, webhook, context)
+    body, lines = _render(registry, webhook, context)
     headers = {"User-Agent": _user_agent().encode(), "Content-Type": webhook["http_content_type"].encode()}
     additional = _additional(lines)
     overridden = {name.lower() for name in additional}
@@ -132,7 +132,7 @@ def _user_agent() -> str:
 # -- headers
 
 
-def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tuple[bytes, str]:
+def _render(registry: Registry, webhook: Row, context: dict[str, Any]) -> tuple[bytes, str]:
     """Renders body and additional headers of a webhook. Without a template the body is ``context`` as JSON.
 
     :raises PayloadError: when a template fails
@@ -263,8 +263,8 @@ def template_variables(registry: Registry, change: Row, renderings: Renderings =
     """Returns the variables of templates, which are also the default body, for a row of the change log."""
     endpoint = registry.get(change["changed_object_type"])
     before, after = change["before"], change["after"]
-    before = before and _shown(endpoint, before, renderings, new=False)
-    after = after and _shown(endpoint, after, renderings, new=change["action"] == CREATE)
+    before = before and _convert_stored(endpoint, before, renderings, new=False)
+    after = after and _convert_stored(endpoint, after, renderings, new=change["action"] == CREATE)
     old, new = _jsonb(before), _jsonb(after)
     return {
         "event": EVENTS[change["action"]],
@@ -336,7 +336,9 @@ def _layout(endpoint: Endpoint) -> PayloadLayout:
     )
 
 
-def _shown(endpoint: Endpoint | None, stored: dict[str, Any], renderings: Renderings, *, new: bool) -> dict[str, Any]:
+def _convert_stored(
+    endpoint: Endpoint | None, stored: dict[str, Any], renderings: Renderings, *, new: bool
+) -> dict[str, Any]:
     """Converts a stored representation to the form of the body; unchanged if its package is not installed."""
     if endpoint is None:
         return stored
@@ -351,22 +353,22 @@ def _shown(endpoint: Endpoint | None, stored: dict[str, Any], renderings: Render
         if name == "custom_fields" and isinstance(value, dict):
             value = dict(sorted(value.items()))
         elif isinstance(value, dict | list) and name not in layout.as_they_are:
-            value = _nested(endpoint.registry, value)
+            value = _order_members(endpoint.registry, value)
         members[name] = value
     return members
 
 
-def _nested(registry: Registry, value: Any) -> Any:
+def _order_members(registry: Registry, value: Any) -> Any:
     """Orders the members of nested objects by their brief form; choices have the value first."""
     if isinstance(value, list):
-        return [_nested(registry, item) for item in value]
+        return [_order_members(registry, item) for item in value]
     if not isinstance(value, dict):
         return value
     url = value.get("url")
     if not isinstance(url, str):
         return {"value": value["value"], "label": value["label"]} if value.keys() == {"value", "label"} else value
     names = {**dict.fromkeys(_brief(registry, url)), **value}
-    return {name: _nested(registry, value[name]) for name in names if name in value}
+    return {name: _order_members(registry, value[name]) for name in names if name in value}
 
 
 def _brief(registry: Registry, url: str) -> list[str]:

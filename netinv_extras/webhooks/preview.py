@@ -126,7 +126,7 @@ def preview(uow: UnitOfWork, webhook: Row, change: Row, delivery: Row | None = N
     except (payload.PayloadError, payload.Postponed) as error:
         return MessagePreview(error=str(error))
     headers = [(name, _header(name, value, message.secrets)) for name, value in message.headers.items()]
-    body = without_secrets(_indented(message.body.decode("utf-8", "replace")), message.secrets)
+    body = without_secrets(_indent(message.body.decode("utf-8", "replace")), message.secrets)
     shown = body if len(body) <= MAX_BODY else f"{body[:MAX_BODY]}…"
     return MessagePreview(message.method, mask_url(message.url), headers, shown)
 
@@ -135,7 +135,7 @@ def _header(name: str, value: bytes, secrets: Sequence[str]) -> str:
     return MASK if credential_name(name) else without_secrets(value.decode("utf-8", "replace"), secrets)
 
 
-def _indented(body: str) -> str:
+def _indent(body: str) -> str:
     try:
         return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):

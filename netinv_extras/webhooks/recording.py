@@ -22,7 +22,7 @@ _delivery, _attempt = table_of(WebhookDelivery), table_of(WebhookAttempt)
 _ATTEMPT = [column for column in _attempt.c if column.name != "id"]
 
 
-def _recording() -> sa.Select[Any]:
+def _recording_statement() -> sa.Select[Any]:
     """The statement; it returns the ids of the deliveries that the worker still has claimed.
 
     What another worker did between the snapshot and the lock is seen in the locked rows.
@@ -66,7 +66,7 @@ def _recording() -> sa.Select[Any]:
     return sa.select(held.c.delivery_id, without_disk).add_cte(attempts, updated)
 
 
-_record = _recording()
+_record = _recording_statement()
 
 
 class Recording(Combined):

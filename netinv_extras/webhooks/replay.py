@@ -83,7 +83,7 @@ def replay(uow: UnitOfWork, span: ReplaySpan, behind: int, *, judging: bool = Tr
     now = sa.literal(uow.now, _change.c.time.type)
     row = {**enqueue.row(_change), "time": now, "due": now}
     in_batch = [*conditions, _change.c.number <= numbers[-1]]
-    told, unknown = _judged(uow, in_batch) if judging else ({}, {})
+    told, unknown = _judge_changes(uow, in_batch) if judging else ({}, {})
     unconditional = _webhook.c.conditions.is_(None)
     chosen = [unconditional, *(sa.and_(_webhook.c.id == key, _change.c.id.in_(own)) for key, own in told.items())]
     select = enqueue.matches(*row.values()).where(*in_batch, sa.or_(*chosen))
@@ -92,7 +92,7 @@ def replay(uow: UnitOfWork, span: ReplaySpan, behind: int, *, judging: bool = Tr
     return Replayed(numbers[-1], len(numbers), written, unknown)
 
 
-def _judged(uow: UnitOfWork, in_batch: Sequence[Any]) -> tuple[dict[uuid.UUID, list[uuid.UUID]], dict[str, int]]:
+def _judge_changes(uow: UnitOfWork, in_batch: Sequence[Any]) -> tuple[dict[uuid.UUID, list[uuid.UUID]], dict[str, int]]:
     """The changes that meet the conditions of webhooks, by the ids of these; and the numbers of those that cannot be
     judged any more, by the names of webhooks.
     """

@@ -336,7 +336,7 @@ class Deliverer(BackgroundWorker):
         with tracing.delivery(delivery["id"], claimed.webhook["name"], delivery["request_id"]) as span:
             headers = {**{name: value.encode() for name, value in tracing.headers().items()}, **message.headers}
             answer = self._sender.send(dataclasses.replace(message, headers=headers))
-            tracing.delivered(span, answer.status, answer.error)
+            tracing.end_attempt(span, answer.status, answer.error)
         return answer
 
     # -- the log

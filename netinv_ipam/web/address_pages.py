@@ -13,7 +13,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.http.mount import url_of
-from netinv_core.labels import capitalized, label_of
+from netinv_core.labels import capitalize, label_of
 from netinv_core.presentation import NAME_WITHIN
 from netinv_core.read.names import display_of
 from netinv_core.sql.plan import Row
@@ -75,7 +75,7 @@ def columns_of(endpoint: Endpoint) -> list[ListColumn]:
     """The columns of addresses with what they are assigned to, and its site."""
     if endpoint.label != ADDRESS:
         return []
-    assigned = ListColumn(ASSIGNED, label_of(endpoint.fields[ASSIGNED]), _assigned)
+    assigned = ListColumn(ASSIGNED, label_of(endpoint.fields[ASSIGNED]), _read_assigned)
     return [assigned, ListColumn(COLUMN, "Site", _sites, (SITE, "view"))]
 
 
@@ -100,7 +100,7 @@ def _form_path(endpoint: Endpoint, key: Any) -> str:
     return ASSIGN.format(object_path(endpoint, key), INTERFACE)
 
 
-def _assigned(plan: ReadPlan, place: JoinedTable) -> CellReader:
+def _read_assigned(plan: ReadPlan, place: JoinedTable) -> CellReader:
     """The reader of the cells with the interface; a link to the form for users who may assign one."""
     key, assigned = plan.column(place, "id"), plan.column(place, "assigned_object_id")
     read_interface = cell(plan, place, place.endpoint.fields[ASSIGNED])
@@ -148,14 +148,14 @@ def _panel(request: Request, endpoint: Endpoint, address: Mapping[str, Any]) -> 
     if not interface:
         return {"places": []}
     if label not in OWNERS:
-        return {"places": [(capitalized(registry[label].title), "", display_of(interface))]}
+        return {"places": [(capitalize(registry[label].title), "", display_of(interface))]}
     key = registry[label].parse_key(str(address["assigned_object_id"]))
     assigned = places_of(request.uow, label, [key]).get(key)
-    port = (capitalized(registry[label].title), object_path(registry[label], key), interface["name"])
+    port = (capitalize(registry[label].title), object_path(registry[label], key), interface["name"])
     if assigned is None:
         return {"places": [(port[0], "", port[2])]}
     owner = registry[OWNERS[label][0]]
-    places = [(capitalized(owner.title), object_path(owner, assigned.owner), assigned.owner_name), port]
+    places = [(capitalize(owner.title), object_path(owner, assigned.owner), assigned.owner_name), port]
     if assigned.site:
         places.append(("Site", object_path(registry[SITE], assigned.site), assigned.site_name))
     return {"places": places}

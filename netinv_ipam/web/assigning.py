@@ -102,7 +102,7 @@ def assign(request: Request) -> Response:
             notice = notices.Notice(f"{address['display']} was assigned.", undo=str(request.uow.request_id))
             return notices.add(request, see_other(object_path(endpoint, item["id"])), notice)
         except RequestError as error:
-            ways = [_refused(way, error.body) if other is way else other for other in ways]
+            ways = [_with_messages(way, error.body) if other is way else other for other in ways]
             status = INVALID
             request.tm.doom()
     pickers.complete(request.uow, [control for way in ways for control in way.controls])
@@ -129,7 +129,7 @@ def _ways(uow: UnitOfWork) -> list[AssignmentForm]:
     return ways
 
 
-def _refused(way: AssignmentForm, body: Any) -> AssignmentForm:
+def _with_messages(way: AssignmentForm, body: Any) -> AssignmentForm:
     """The way with the messages of a refusal, those of its controls at these."""
     messages = dict(body) if isinstance(body, Mapping) else {}
     for control in way.controls:
@@ -148,14 +148,14 @@ def _assigned_to(endpoint: Endpoint, key: Any) -> dict[str, Any]:
 
 def _new(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
     address, vrf = way.controls
-    vrf_key = pickers.chosen(uow, vrf, "name") if vrf.value else None
+    vrf_key = pickers.chosen_id(uow, vrf, "name") if vrf.value else None
     body = {"address": address.value, "vrf": vrf_key, "status": "active", **_assigned_to(endpoint, key)}
     return save.create(uow, uow.registry[ADDRESS], [body], single=True)[0]
 
 
 def _next(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
     """The first address that is free in the prefix, which is locked until the transaction ends."""
-    row = locked(uow, uow.registry[PREFIX], pickers.chosen(uow, way.controls[0], "prefix"))
+    row = locked(uow, uow.registry[PREFIX], pickers.chosen_id(uow, way.controls[0], "prefix"))
     address = next(free_addresses(uow, row), None) if row is not None else None
     if row is None or address is None:
         raise Invalid({"prefix": ["No address of it is free." if row is not None else "There is no such prefix."]})
@@ -163,8 +163,8 @@ def _next(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) ->
     return save.create(uow, uow.registry[ADDRESS], [body], single=True)[0]
 
 
-def _existing(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
-    addresses, chosen = uow.registry[ADDRESS], pickers.chosen(uow, way.controls[0], "address")
+def _read_existing(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm) -> Row:
+    addresses, chosen = uow.registry[ADDRESS], pickers.chosen_id(uow, way.controls[0], "address")
     row = listing.rows_for_change(uow, addresses, [chosen], "change").get(chosen)
     if row is None or row["assigned_object_id"] is not None:
         raise Invalid({"existing": [TAKEN if row is not None else "You may not change this address."]})
@@ -173,7 +173,7 @@ def _existing(uow: UnitOfWork, endpoint: Endpoint, key: Any, way: AssignmentForm
     ]
 
 
-ASSIGNMENTS = {"new": _new, "next": _next, "existing": _existing}
+ASSIGNMENTS = {"new": _new, "next": _next, "existing": _read_existing}
 
 
 @dataclasses.dataclass(frozen=True)

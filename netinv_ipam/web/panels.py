@@ -110,7 +110,7 @@ def _free_networks(uow: UnitOfWork, row: Row) -> list[Block]:
     version = row["ip_version"]
     low = blocks[0][0]
     high = low + (1 << (BITS[version] - blocks[0][1])) - 1
-    return tree.offered(low, high, version, (int.from_bytes(row["network"], "big"), row["prefix_length"]))
+    return tree.offered_blocks(low, high, version, (int.from_bytes(row["network"], "big"), row["prefix_length"]))
 
 
 def level(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -139,7 +139,7 @@ def block_map(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) -
         return None
     path = object_path(endpoint, prefix["id"])
     return {
-        "drawing": drawn.drawing(may_add=may(request.uow, endpoint, "add")),
+        "drawing": drawn.draw(may_add=may(request.uow, endpoint, "add")),
         "name": prefix["prefix"],
         "choices": [(name, f"{path}?_show=all&{COLORING}={name}#panel-map") for name in prefix_map.COLORINGS],
         "coloring": coloring,

@@ -43,8 +43,8 @@ def columns_of(endpoint: Endpoint) -> list[ListColumn]:
     if endpoint.label not in ASSIGNABLE:
         return []
     of_fields = [
-        ListColumn(UNTAGGED, "Untagged", untagged, (VLAN_LABEL, "view"), labelled=True),
-        ListColumn(TAGGED, "Tagged", tagged, (VLAN_LABEL, "view"), wraps=True, labelled=True),
+        ListColumn(UNTAGGED, "Untagged", read_untagged, (VLAN_LABEL, "view"), labelled=True),
+        ListColumn(TAGGED, "Tagged", read_tagged, (VLAN_LABEL, "view"), wraps=True, labelled=True),
     ]
     return [  # other resources of the model, such as interface connections, lack the fields
         ListColumn("addresses", "Addresses", addresses, (ADDRESS, "view"), wraps=True),
@@ -119,7 +119,7 @@ def _vlan(uow: UnitOfWork, key: Any, vid: int, name: str) -> Markup:
     return link(object_path(uow.registry[VLAN_LABEL], key), without_controls(f"{vid} {name}"))
 
 
-def _tagged(uow: UnitOfWork, vlans: Sequence[tuple[Any, int, str]]) -> Markup:
+def _tagged_markup(uow: UnitOfWork, vlans: Sequence[tuple[Any, int, str]]) -> Markup:
     """The name of a single VLAN; several by their numbers, with their names as titles."""
     if len(vlans) == 1:
         return _vlan(uow, *vlans[0])
@@ -131,7 +131,7 @@ def _tagged(uow: UnitOfWork, vlans: Sequence[tuple[Any, int, str]]) -> Markup:
     return _several(numbers, MAX_VLANS)
 
 
-def untagged(plan: ReadPlan, place: JoinedTable) -> CellReader:
+def read_untagged(plan: ReadPlan, place: JoinedTable) -> CellReader:
     """The reader of cells with the number and the name of the untagged VLAN."""
     key, target = plan.column(place, "untagged_vlan_id"), plan.join(place, "untagged_vlan_id")
     assert target is not None
@@ -149,7 +149,7 @@ def untagged(plan: ReadPlan, place: JoinedTable) -> CellReader:
     return read
 
 
-def tagged(plan: ReadPlan, place: JoinedTable) -> CellReader:
+def read_tagged(plan: ReadPlan, place: JoinedTable) -> CellReader:
     """The reader of cells with the tagged VLANs: numbers of the first, or number and name of a single one."""
     key, field = plan.column(place, "id"), place.endpoint.fields[TAGGED]
     assert isinstance(field, fields.ToMany)
@@ -166,7 +166,7 @@ def tagged(plan: ReadPlan, place: JoinedTable) -> CellReader:
         limits = permissions.visible(uow, uow.registry[VLAN_LABEL], vlan)
         found = uow.execute(statement, {"keys": [row[key] for row in rows]}, where=limits).tuples()
         owned = _by_owner((owner, tuple(values)) for owner, *values in found)
-        return {owner: _tagged(uow, items) for owner, items in owned.items()}
+        return {owner: _tagged_markup(uow, items) for owner, items in owned.items()}
 
     batch = plan.batch(load)
     return lambda row, page: page.batches[batch].get(row[key], EMPTY)

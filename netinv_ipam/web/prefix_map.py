@@ -23,7 +23,7 @@ from netinv_ipam.networks import BITS, packed, parse
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.roles import Role
 from netinv_ipam.taken_space import NETWORKS, child_filters, children
-from netinv_ipam.web.tree import offered
+from netinv_ipam.web.tree import offered_blocks
 from netinv_tenancy.tenants import Tenant
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Map:
         """True for a single address, which nothing is within."""
         return self._length == self._bits
 
-    def drawing(self, *, may_add: bool) -> MapDrawing:
+    def draw(self, *, may_add: bool) -> MapDrawing:
         """The drawing, with links to the blocks, and to the form of a prefix in the gaps."""
         self._may_add = may_add
         large = [child for child in self.children if child.length <= self._cell]
@@ -231,7 +231,7 @@ class Map:
         ranges = [(low, low + (1 << (self._bits - length)) - 1) for low, length in sorted(taken)]
         for start, end in gaps((self._low, unread - 1), iter([item for item in ranges if item[0] < unread])):
             whole = (self._low, self._length) if not self.children else None
-            for block in offered(start, end, self._version, whole):
+            for block in offered_blocks(start, end, self._version, whole):
                 query = {"prefix": network_text(block, self._version), "vrf": self._vrf}
                 path = f"/ipam/prefixes/add/?{urlencode({name: value for name, value in query.items() if value})}"
                 yield self._area(block, "free", "free", path if self._may_add else "")

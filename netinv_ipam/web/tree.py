@@ -86,7 +86,7 @@ class Cut:
     path: str
 
 
-def offered(start: int, end: int, version: int, whole: Block | None = None) -> list[Block]:
+def offered_blocks(start: int, end: int, version: int, whole: Block | None = None) -> list[Block]:
     """The networks that cover a gap. A ``whole`` prefix without children is offered in halves, never itself: it is
     there already.
     """
@@ -214,7 +214,7 @@ class PrefixTree:
         is_open = key in self._open
         node = self._nodes[key]
         opens = is_open or key in self._parents or node["kind"] == CONTAINER
-        yield Node(depth, key, node, is_open, self._toggled(key) if opens else "")
+        yield Node(depth, key, node, is_open, self._toggle_path(key) if opens else "")
         if is_open and depth < BITS[6]:
             yield from self._inside(key, depth + 1)
 
@@ -234,7 +234,7 @@ class PrefixTree:
                 yield from self._node(item, depth)
             else:
                 start, end = item
-                networks = offered(start, end, version, whole)
+                networks = offered_blocks(start, end, version, whole)
                 texts = [network_text(block, version) for block in networks[:MAX_BLOCKS]]
                 path = gap.path_of(key, (start, end), version)
                 yield Gap(depth, path, texts, len(networks) - len(texts), end - start + 1)
@@ -247,7 +247,7 @@ class PrefixTree:
         ends = [level.ends[MAX_CHILDREN - 1]] if len(level.shown) > MAX_CHILDREN else []
         return min([*ends, level.taken[MAX_CHILDREN - 1][1]] if len(level.taken) > MAX_CHILDREN else ends)
 
-    def _toggled(self, key: Any) -> str:
+    def _toggle_path(self, key: Any) -> str:
         """The page with a prefix opened or closed."""
         opened = [*self._above, *(item for item in self._open if item != key)]
         opened += [key] if key not in self._open else []

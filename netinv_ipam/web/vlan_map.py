@@ -149,7 +149,7 @@ def group_map(request: Request, endpoint: Endpoint, group: Mapping[str, Any]) ->
         return None
     numbers, may_add = numbers_of(uow, group["id"]), may(uow, vlans, "add")
     rows = [
-        dataclasses.replace(row, parts=[_linked(part, group, numbers, may_add=may_add) for part in row.parts])
+        dataclasses.replace(row, parts=[_link_part(part, group, numbers, may_add=may_add) for part in row.parts])
         for row in rows_of(ranges_of(numbers))
     ]
     return {
@@ -162,7 +162,7 @@ def group_map(request: Request, endpoint: Endpoint, group: Mapping[str, Any]) ->
     }
 
 
-def _linked(part: Range, group: Mapping[str, Any], numbers: Numbers, *, may_add: bool) -> Range:
+def _link_part(part: Range, group: Mapping[str, Any], numbers: Numbers, *, may_add: bool) -> Range:
     """A part with its path, and the name of a single VLAN."""
     if not part.used:
         return dataclasses.replace(part, path=preset_path(group, part.first)) if may_add else part

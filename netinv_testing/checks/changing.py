@@ -192,7 +192,7 @@ def _actions(case: Case, item: dict[str, Any]) -> list[str]:
     return [row.action for row in _rows(case, item)]
 
 
-def _recorded(endpoint: Endpoint) -> bool:
+def _is_recorded(endpoint: Endpoint) -> bool:
     return endpoint.resource.recorded and endpoint.resource.writable
 
 
@@ -203,7 +203,7 @@ def _without_urls(shown: Any) -> Any:
     return [_without_urls(item) for item in shown] if isinstance(shown, list) else shown
 
 
-@check(_recorded)
+@check(_is_recorded)
 def every_write_is_recorded(case: Case) -> None:
     """Create, update and delete leave a row each: who, in which request, before and after."""
     created, other = case.make_many(2)

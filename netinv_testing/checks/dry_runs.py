@@ -85,14 +85,14 @@ def a_dry_run_deletes_nothing(case: Case) -> None:
     preview = _dry_run(case, "DELETE", case.at(item), {})
     listed = _dry_run(case, "DELETE", case.path, [{"id": item["id"]}])
     assert (preview["status"], preview["result"]) == (204, None)
-    assert _changed(preview) == _changed(listed)
+    assert _changed_objects(preview) == _changed_objects(listed)
     assert case.read(item)["id"] == item["id"]
     if case.endpoint.resource.recorded:
-        assert ("delete", case.endpoint.label, str(item["id"])) in _changed(preview)
+        assert ("delete", case.endpoint.label, str(item["id"])) in _changed_objects(preview)
     case.api.delete(case.at(item))
 
 
-def _changed(preview: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _changed_objects(preview: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Action, content type and id of each change."""
     return [(change["action"], change["object_type"], change["object_id"]) for change in preview["changes"]]
 

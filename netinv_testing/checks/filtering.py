@@ -47,7 +47,7 @@ def every_parameter_takes_any_value(case: Case) -> None:
             assert list(response.json) in ([parameter], ["non_field_errors"]), f"{parameter}={value!r}: {response.json}"
 
 
-def _closed(endpoint: Endpoint) -> list[str]:
+def _closed_filters(endpoint: Endpoint) -> list[str]:
     """The filters whose values are choices or content types."""
     labels = labels_of_types(endpoint)
     return [
@@ -59,10 +59,10 @@ def _closed(endpoint: Endpoint) -> list[str]:
     ]
 
 
-@check(lambda endpoint: bool(_closed(endpoint)), reads=True)
+@check(lambda endpoint: bool(_closed_filters(endpoint)), reads=True)
 def a_value_that_is_no_choice_is_refused(case: Case) -> None:
     """The error names the parameter and the value, also of the negation and beside a choice."""
-    for name in _closed(case.endpoint):
+    for name in _closed_filters(case.endpoint):
         item = case.endpoint.filters[name]
         for parameter in (name, *(f"{name}__{suffix}" for suffix in item.lookups if suffix == "n")):
             refused = case.api.get(case.path, {parameter: "zz", "limit": 1}, status=400)

@@ -47,7 +47,7 @@ def what_is_hidden_is_like_what_does_not_exist(case: Case) -> None:
             ]
             _assert_alike(answers, hidden["id"], nobody, f"{endpoint.path}?{name}")
         if field.name in endpoint.writable and "add" in endpoint.resource.writes:
-            ways = list(_naming(case.endpoint, hidden["id"], nobody))
+            ways = list(_ways_to_name(case.endpoint, hidden["id"], nobody))
             for names in ways if isinstance(field, fields.ToMany) else ways[1:]:  # a foreign key takes a bare id
                 bodies = [
                     {field.name: field.of_items([value]) if isinstance(field, fields.ToMany) else value}
@@ -57,7 +57,7 @@ def what_is_hidden_is_like_what_does_not_exist(case: Case) -> None:
                 _assert_alike(answers, hidden["id"], nobody, f"POST {endpoint.path} {field.name}")
 
 
-def _naming(endpoint: Endpoint, *keys: Any) -> Iterator[list[Any]]:
+def _ways_to_name(endpoint: Endpoint, *keys: Any) -> Iterator[list[Any]]:
     """The ways to name objects: by id, by an attribute, by URL."""
     yield list(keys)
     yield [{"id": key} for key in keys]

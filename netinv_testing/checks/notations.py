@@ -55,7 +55,7 @@ def _kind_of(case: Case, name: str, item: Filter) -> str | None:
     return "date" if isinstance(column.type, sa.Date) else None
 
 
-def _found(case: Case, query: dict[str, Any]) -> Any:
+def _count_found(case: Case, query: dict[str, Any]) -> Any:
     """The number of objects, or the error."""
     answer = case.api.send("GET", case.path, query={**query, "limit": 1, "brief": 1}, status=(200, 400)).json
     return answer.get("count", "refused")
@@ -74,7 +74,7 @@ def filters_take_each_notation_and_no_other_text(case: Case) -> None:
         equal, refused = NOTATIONS[kind]
         for suffix in ("", *({"n", "gte"} & set(item.lookups))):
             parameter = f"{name}__{suffix}" if suffix else name
-            found = {value: _found(case, {parameter: value}) for value in equal}
+            found = {value: _count_found(case, {parameter: value}) for value in equal}
             assert len(set(found.values())) <= 1, (parameter, found)
             assert kind == "number" or "refused" not in found.values(), (parameter, found)
             for value in refused:
@@ -89,5 +89,5 @@ def the_time_of_an_object_finds_it_in_each_notation(case: Case) -> None:
     moment = datetime.datetime.fromisoformat(shown["last_updated"])
     elsewhere = moment.astimezone(datetime.timezone(datetime.timedelta(hours=5, minutes=30)))
     for text in (shown["last_updated"], elsewhere.isoformat(), moment.strftime("%Y-%m-%d %H:%M:%S.%f")):
-        assert _found(case, {"id": shown["id"], "last_updated": text}) == 1, text
-        assert _found(case, {"id": shown["id"], "last_updated__n": text}) == 0, text
+        assert _count_found(case, {"id": shown["id"], "last_updated": text}) == 1, text
+        assert _count_found(case, {"id": shown["id"], "last_updated__n": text}) == 0, text

@@ -9,7 +9,7 @@ from netinv_core.read.ordering import orderings_of
 from netinv_testing.cases import Case, check
 
 
-def _ordered(case: Case, created: list[dict[str, Any]], ordering: str) -> list[dict[str, Any]]:
+def _list_in_order(case: Case, created: list[dict[str, Any]], ordering: str) -> list[dict[str, Any]]:
     """The objects as the list has them in an order."""
     results: list[dict[str, Any]] = case.list_of(created, limit=0, ordering=ordering)["results"]
     return results
@@ -22,7 +22,7 @@ def lists_are_ordered_by_every_name_they_offer(case: Case) -> None:
     ids = {item["id"] for item in created}
     shown = set(case.shown_names())
     for name in case.drawn(sorted(orderings_of(case.endpoint))):
-        ascending, descending = _ordered(case, created, name), _ordered(case, created, f"-{name}")
+        ascending, descending = _list_in_order(case, created, name), _list_in_order(case, created, f"-{name}")
         assert {item["id"] for item in ascending} == {item["id"] for item in descending} == ids, name
         if name not in shown or not isinstance(case.endpoint.fields[name], fields.Value | fields.Count):
             continue

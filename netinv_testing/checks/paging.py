@@ -9,7 +9,7 @@ from netinv_core.read.ordering import orderings_of
 from netinv_testing.cases import Case, check
 
 
-def _followed(case: Case, query: dict[str, Any], direction: str) -> tuple[list[list[str]], dict[str, Any]]:
+def _follow_links(case: Case, query: dict[str, Any], direction: str) -> tuple[list[list[str]], dict[str, Any]]:
     """The ids of a page and of those that its links lead to, and the last page."""
     page, reached = case.api.get(case.path, query), 0
     ids = [[item["id"] for item in page["results"]]]
@@ -29,12 +29,12 @@ def cursors_lead_through_the_list(case: Case) -> None:
     for ordering in ("", ",".join(names[::3][:8]), ",".join(f"-{name}" for name in names[1::3][:8])):
         ordered = {**query, "ordering": ordering}
         whole = [item["id"] for item in case.api.get(case.path, {**ordered, "limit": 0})["results"]]
-        forward, last = _followed(case, {**ordered, "cursor": ""}, "next")
+        forward, last = _follow_links(case, {**ordered, "cursor": ""}, "next")
         assert [key for page in forward for key in page] == whole, ordering
         if last["previous"] is None:
             assert len(forward) == 1
             continue
-        backward, _ = _followed(case, parse_qs(urlsplit(last["previous"]).query), "previous")
+        backward, _ = _follow_links(case, parse_qs(urlsplit(last["previous"]).query), "previous")
         assert [key for page in reversed(backward) for key in page] == whole[: -len(forward[-1])], ordering
 
 

@@ -35,7 +35,7 @@ def what_rules_read_of_others_is_locked(case: Case) -> None:
     the rows at the ends of these paths are locked.
     """
     paths = _paths(case.endpoint)
-    targets = {path.field: _filled(case, path) for path in sorted(paths, key=lambda path: len(path.steps))}
+    targets = {path.field: _create_filled(case, path) for path in sorted(paths, key=lambda path: len(path.steps))}
     members = {field.name: _as_sent(field, target["id"]) for field, target in targets.items()}
     rows = [_end(case.service, path, targets[path.field]["id"]) for path in paths]
     found: list[list[bool]] = []
@@ -46,7 +46,7 @@ def what_rules_read_of_others_is_locked(case: Case) -> None:
     assert all(locked), [path.reading.path for path, state in zip(paths, locked, strict=True) if not state] + [answer]
 
 
-def _filled(case: Case, path: ReadPath) -> Any:
+def _create_filled(case: Case, path: ReadPath) -> Any:
     """A new object for the first step of a path, with all the references that follow."""
     steps = _steps(path)
     targets = [path.target, *(target for _, target in steps)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
 
 
-def _recorded(endpoint: Endpoint) -> bool:
+def _is_recorded(endpoint: Endpoint) -> bool:
     return endpoint.resource.recorded and endpoint.resource.writable and endpoint.key_type is uuid.UUID
 
 
@@ -35,7 +35,7 @@ def _own(item: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != "last_updated"}
 
 
-def _changed(case: Case, item: dict[str, Any]) -> dict[str, Any] | None:
+def _change_one_field(case: Case, item: dict[str, Any]) -> dict[str, Any] | None:
     """Changes one field that others read back; returns the object afterwards, ``None`` when nothing can be changed."""
     for field, value in case.changes():
         if field.write_only or field.confidential or field.name in case.endpoint.masked_columns:
@@ -47,7 +47,7 @@ def _changed(case: Case, item: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-@check(_recorded)
+@check(_is_recorded)
 def a_creation_is_reverted_by_deletion(case: Case) -> None:
     """The object is gone afterwards; the revert can be reverted in turn."""
     item = case.make()
@@ -59,11 +59,11 @@ def a_creation_is_reverted_by_deletion(case: Case) -> None:
     assert _own(case.read(item)) == _own(item)
 
 
-@check(_recorded)
+@check(_is_recorded)
 def an_update_is_reverted_to_the_former_values(case: Case) -> None:
     """A second revert finds nothing to undo; with a later change of the field it is refused and named."""
     item = case.make()
-    changed = _changed(case, item)
+    changed = _change_one_field(case, item)
     if changed is None:
         return
     path = _change_of(case, item, UPDATE)
@@ -79,7 +79,7 @@ def an_update_is_reverted_to_the_former_values(case: Case) -> None:
     assert _own(case.read(item)) == _own(changed)
 
 
-@check(_recorded)
+@check(_is_recorded)
 def a_deletion_is_reverted_with_the_same_id_and_values(case: Case) -> None:
     """Everything that was in the representation comes back."""
     item = case.filled()
@@ -97,7 +97,7 @@ def a_deletion_is_reverted_with_the_same_id_and_values(case: Case) -> None:
     case.api.post(path, status=409)
 
 
-@check(_recorded)
+@check(_is_recorded)
 def a_revert_takes_the_permission_of_its_write(case: Case) -> None:
     """Without it 403; without the permission to view the change 404."""
     item = case.make()

@@ -11,7 +11,7 @@ from netinv_testing.cases import Case, check
 _FORMS: tuple[dict[str, int], ...] = ({}, {"brief": 1})
 
 
-def _dotted(item: dict[str, Any]) -> list[str]:
+def _nested_names(item: dict[str, Any]) -> list[str]:
     """A name of each nested object and list of nested objects in a representation."""
     inner = {name: value[0] if isinstance(value, list) and value else value for name, value in item.items()}
     return [
@@ -39,7 +39,7 @@ def representations_have_the_members_that_are_asked_for(case: Case) -> None:
     for version in (DEFAULT, NEWEST):
         for brief in _FORMS:
             whole = case.api.get(case.at(item), brief, version=version)
-            names = [*list(whole)[::3], *_dotted(whole)]
+            names = [*list(whole)[::3], *_nested_names(whole)]
             expected: dict[str, Any] = {}
             for name in names:
                 expected = {**_member(whole, name), **expected}

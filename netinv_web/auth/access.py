@@ -53,14 +53,14 @@ def grants_of(uow: UnitOfWork, user_id: uuid.UUID, endpoint: Endpoint, key: Any)
     object: two statements.
     """
     grants: dict[uuid.UUID, Grant] = {}
-    for row in uow.execute(_assigned(uow, user_id, endpoint.label)):
+    for row in uow.execute(_select_permissions(uow, user_id, endpoint.label)):
         grant = grants.setdefault(row.id, Grant(row.id, row.name, row.actions, row.constraints, []))
         grant.via.append(row.via)
     _evaluate(uow, user_id, endpoint, key, grants.values())
     return list(grants.values())
 
 
-def _assigned(uow: UnitOfWork, user_id: uuid.UUID, label: str) -> Any:
+def _select_permissions(uow: UnitOfWork, user_id: uuid.UUID, label: str) -> Any:
     """SELECT of the permissions of a user for a label that the reader may view, one row for each way of assignment."""
     hidden = sa.not_(sa.and_(sa.true(), *permissions.visible(uow, uow.registry["auth.group"], _group)))
     direct = sa.select(permission_users.c.owner_id.label("id"), sa.literal("").label("via")).where(

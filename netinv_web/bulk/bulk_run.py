@@ -62,7 +62,7 @@ def _update(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
         with uow.savepoint():
             save.update(uow, endpoint, items, partial=True, listed=True)
     except RequestError as error:
-        _refused(uow, endpoint, items, error, progress)
+        _tell_errors(uow, endpoint, items, error, progress)
         return ""
     return f"{len(items):,} {endpoint.plural} were changed."
 
@@ -97,7 +97,7 @@ def _delete(uow: UnitOfWork, arguments: Arguments, progress: Progress) -> str:
     return f"{len(items):,} {endpoint.plural} were deleted."
 
 
-def _refused(
+def _tell_errors(
     uow: UnitOfWork, endpoint: Endpoint, items: Sequence[Any], error: RequestError, progress: Progress
 ) -> None:
     """Tells the errors of objects by their names."""

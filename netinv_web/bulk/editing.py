@@ -44,7 +44,7 @@ def edit(request: Request) -> Response:
     members = members_of(request)
     selection = selected(request, endpoint, members, "change")
     if not selection.keys or selection.too_many:
-        return nothing(request, endpoint, selection, "edit")
+        return empty_selection_page(request, endpoint, selection, "edit")
     names = [name for text in uow.query.get(FIELDS, ()) for name in text.split(",")]
     form, step = BulkForm(uow, endpoint, members, names), step_of(members)
     if step not in (PREVIEW, APPLY):
@@ -78,7 +78,7 @@ def carried_out(
         return see_other(path)
     if apply_updates(request.uow, endpoint, bodies) is not None:
         return None
-    return applied(request, endpoint, selection, verb, count)
+    return redirect_with_notice(request, endpoint, selection, verb, count)
 
 
 def apply_updates(uow: UnitOfWork, endpoint: Endpoint, bodies: Mapping[Any, dict[str, Any]]) -> RequestError | None:
@@ -92,7 +92,7 @@ def apply_updates(uow: UnitOfWork, endpoint: Endpoint, bodies: Mapping[Any, dict
     return None
 
 
-def applied(
+def redirect_with_notice(
     request: Request, endpoint: Endpoint, selection: Selection, verb: str, count: int | None = None
 ) -> Response:
     """Leads back to the list, with a notice that can undo everything."""
@@ -102,7 +102,7 @@ def applied(
     return notices.add(request, see_other(selection.list_url), notice)
 
 
-def nothing(request: Request, endpoint: Endpoint, selection: Selection, verb: str) -> Response:
+def empty_selection_page(request: Request, endpoint: Endpoint, selection: Selection, verb: str) -> Response:
     """The page for a selection of no objects, or of too many."""
     values = {"endpoint": endpoint, "list_path": page_path(endpoint), "selection": selection, "verb": verb}
     return page(request, NOTHING, values, INVALID if request.method == "POST" else 200)
@@ -149,7 +149,7 @@ def delete_selection(request: Request, endpoint: Endpoint, selection: Selection,
     """The preview of the deletion of a selection, or the deletion."""
     uow = request.uow
     if not selection.keys or selection.too_many:
-        return nothing(request, endpoint, selection, "delete")
+        return empty_selection_page(request, endpoint, selection, "delete")
     bodies = [{"id": str(key)} for key in selection.keys]
     if step_of(members) == APPLY and not selection.changed:
         along = count_deleted_along(uow, endpoint, selection.keys).total()
@@ -158,10 +158,10 @@ def delete_selection(request: Request, endpoint: Endpoint, selection: Selection,
         try:
             with uow.savepoint():
                 delete.delete(uow, endpoint, bodies)
-            return applied(request, endpoint, selection, "deleted")
+            return redirect_with_notice(request, endpoint, selection, "deleted")
         except (Conflict, Invalid):
             pass  # the preview has the reason
-    consequences = _tried(request, endpoint, selection)
+    consequences = _deletion_consequences(request, endpoint, selection)
     named = names_of(uow, endpoint, selection.keys[:MAX_TO_DELETE])
     values = {
         "endpoint": endpoint,
@@ -174,7 +174,7 @@ def delete_selection(request: Request, endpoint: Endpoint, selection: Selection,
     return page(request, DELETE, values, INVALID if consequences.error and request.method == "POST" else 200)
 
 
-def _tried(request: Request, endpoint: Endpoint, selection: Selection) -> DeletionConsequences:
+def _deletion_consequences(request: Request, endpoint: Endpoint, selection: Selection) -> DeletionConsequences:
     """The consequences of a deletion, for a page that deletes nothing."""
     if request.method == "POST":
         request.tm.doom()

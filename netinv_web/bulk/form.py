@@ -16,7 +16,7 @@ from netinv_core.sql.plans import plan_of
 from netinv_web.bulk.selection import Members
 from netinv_web.forms import form as forms
 from netinv_web.forms import pickers
-from netinv_web.forms.cloning import identifying
+from netinv_web.forms.cloning import fields_left_empty
 from netinv_web.forms.control_values import ABSENT, put, value_of
 from netinv_web.forms.controls import Control
 
@@ -48,7 +48,7 @@ class BulkControl:
 
 def settable_fields(endpoint: Endpoint) -> list[str]:
     """The fields that several objects can have the same value of: not those that identify one object."""
-    identifying_fields = identifying(endpoint)
+    identifying_fields = fields_left_empty(endpoint)
     return [
         name
         for name, field in forms.writable_fields(endpoint).items()
@@ -69,7 +69,7 @@ class BulkForm:
         self.form = forms.empty(uow, endpoint, offered)
         self.errors = self.form.errors
         self.groups = [
-            (title, [_entered(control, members) for control in controls if control.kind != "file"])
+            (title, [_bulk_control(control, members) for control in controls if control.kind != "file"])
             for title, controls in self.form.groups
         ]
         if len(names) == 1:
@@ -129,7 +129,7 @@ def fields_of(
     return dict(plan_of(endpoint, "full", without).fetch(uow, keys, bounded=True))
 
 
-def _entered(control: Control, members: Members) -> BulkControl:
+def _bulk_control(control: Control, members: Members) -> BulkControl:
     """A control with what was posted for it."""
     is_list = control.multiple or control.kind == "list"
     modes = [ADD, REMOVE, REPLACE] if is_list else [SET]

@@ -23,7 +23,7 @@ from netinv_core.read.listing import Slice
 from netinv_core.read.names import display_of
 from netinv_core.sql.plans import plan_of
 from netinv_core.write import trees
-from netinv_web.bulk.editing import CONFLICT, INVALID, carried_out, nothing, show_changes
+from netinv_web.bulk.editing import CONFLICT, INVALID, carried_out, empty_selection_page, show_changes
 from netinv_web.bulk.preview import names_of, preview_updates
 from netinv_web.bulk.selection import ALL, APPLY, PREVIEW, ROW, Members, Selection, members_of, selected, step_of
 from netinv_web.forms import form as forms
@@ -84,7 +84,7 @@ def show(request: Request) -> Response:
     selection = selected(request, endpoint, members, "change")
     selection = dataclasses.replace(selection, maximum=min(selection.maximum, MAX_ROWS), limited_by="")
     if not selection.keys or selection.too_many:
-        return nothing(request, endpoint, selection, "edit")
+        return empty_selection_page(request, endpoint, selection, "edit")
     template, step = controls_of(request, endpoint), step_of(members)
     if step == APPLY:
         trees.lock_whole(uow, [endpoint])

@@ -109,7 +109,7 @@ def preview_updates(
         valid = attempt(uow, list(bodies), update, errors)
         changed = uow.change_set.keys_of(endpoint) & set(valid)
         after = fields_of(uow, endpoint, valid, names)
-    further = {str(key): _compared(unrecorded, before[key], item) for key, item in after.items()}
+    further = {str(key): _compare(unrecorded, before[key], item) for key, item in after.items()}
     further = {key: differences for key, differences in further.items() if differences}
     result.lines = _lines(uow, endpoint, preview, errors, further)
     result.denied = denied_changes(uow, preview)
@@ -122,15 +122,13 @@ def preview_updates(
     return result
 
 
-def _compared(
-    controls: Sequence[Control], before: Mapping[str, Any], after: Mapping[str, Any]
-) -> list[ShownDifference]:
+def _compare(controls: Sequence[Control], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[ShownDifference]:
     """The differences of what controls show."""
-    pairs = ((control.label, _shown(control, before), _shown(control, after)) for control in controls)
+    pairs = ((control.label, _shown_value(control, before), _shown_value(control, after)) for control in controls)
     return [ShownDifference(*pair) for pair in pairs if pair[1] != pair[2]]
 
 
-def _shown(control: Control, item: Mapping[str, Any]) -> str:
+def _shown_value(control: Control, item: Mapping[str, Any]) -> str:
     value = member(item, control.path)
     return "" if value is ABSENT else text_of(value)
 

@@ -16,7 +16,7 @@ from netinv_core.fields import Choice, Value
 from netinv_core.labels import label_of
 from netinv_core.read import listing
 from netinv_core.sql.plans import plan_of
-from netinv_web.bulk.editing import INVALID, carried_out, named_objects, nothing, show_changes
+from netinv_web.bulk.editing import INVALID, carried_out, empty_selection_page, named_objects, show_changes
 from netinv_web.bulk.name_collisions import holders_of
 from netinv_web.bulk.preview import MAX_LINES, MAX_PREVIEWED, BulkPreview, ShownDifference, preview_updates
 from netinv_web.bulk.selection import APPLY, PREVIEW, Members, Selection, members_of, selected, step_of
@@ -53,7 +53,7 @@ def rename(request: Request) -> Response:
     members = members_of(request)
     selection = selected(request, endpoint, members, "change")
     if not selection.keys or selection.too_many:
-        return nothing(request, endpoint, selection, "rename")
+        return empty_selection_page(request, endpoint, selection, "rename")
     controls, step = _controls(members), step_of(members)
     if step not in (PREVIEW, APPLY):
         return _show_form(request, endpoint, selection, controls)

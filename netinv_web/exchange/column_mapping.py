@@ -58,7 +58,7 @@ class Stated:
 
         :raises BadRequest: for two columns of one field
         """
-        mapping = headers.recognised(uow, endpoint, names)
+        mapping = headers.recognise(uow, endpoint, names)
         columns = headers.columns_of(uow, endpoint)
         known = set(columns.names)
         for name in names:
@@ -95,7 +95,7 @@ def stated_in(request: Request, endpoint: Endpoint, members: Members) -> Stated:
 
 def remember(request: Request, endpoint: Endpoint, names: Sequence[str], mapping: Mapping[str, str]) -> None:
     """Keeps what differs from the guess; one statement, none if nothing has changed."""
-    guess = headers.recognised(request.uow, endpoint, names)
+    guess = headers.recognise(request.uow, endpoint, names)
     chosen = {
         name: mapping.get(name, IGNORED)
         for name in names[:MAX_NAMES]

@@ -63,7 +63,7 @@ def show(request: Request, endpoint: Endpoint, members: Members) -> Response | N
         return None
     text = last_text(members, DATA).replace("\r\n", "\n")
     pasted = [Upload(PASTED, text.encode("utf-8", "replace"))] if text.strip() else []
-    files = uploaded.chosen(members) or pasted or uploaded.kept(members)
+    files = uploaded.chosen_files(members) or pasted or uploaded.kept_files(members)
     taken = next((item for item in offered if files and item.takes(files)), None)
     return None if taken is None else _page(request, endpoint, taken, files, members)
 
@@ -85,13 +85,13 @@ def _page(
                 result = kind.run(uow, files, **options)
     except RequestError as error:
         request.tm.doom()
-        return _rendered(request, endpoint, FilesResult([]), [], [readable(error.body)])
+        return _render_result(request, endpoint, FilesResult([]), [], [readable(error.body)])
     if is_applied:
-        return _rendered(request, endpoint, result, [])
+        return _render_result(request, endpoint, result, [])
     request.tm.doom()
-    hidden = [(DIGEST, digest), *uploaded.hidden(files)]
+    hidden = [(DIGEST, digest), *uploaded.hidden_members(files)]
     controls = option_controls([kind], members)
-    return _rendered(request, endpoint, result, hidden, controls=controls, outdated=applies)
+    return _render_result(request, endpoint, result, hidden, controls=controls, outdated=applies)
 
 
 def _digest(files: Sequence[Upload], options: Mapping[str, bool]) -> str:
@@ -102,7 +102,7 @@ def _digest(files: Sequence[Upload], options: Mapping[str, bool]) -> str:
     return digest.hexdigest()
 
 
-def _rendered(
+def _render_result(
     request: Request,
     endpoint: Endpoint,
     result: FilesResult,

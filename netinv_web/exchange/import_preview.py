@@ -136,7 +136,7 @@ def preview(
 
     :param counted: the numbers of objects, by label, that are created along with the rows and are too many to try
     """
-    result = ImportPreview(table.names or table.columns, encoding=table.encoding, mapped=_mapped(table))
+    result = ImportPreview(table.names or table.columns, encoding=table.encoding, mapped=_mapped_columns(table))
     errors: Errors = {place: error for place, error in enumerate(table.errors) if error}
     states: dict[int, str] = {}
     tried = uow.as_outline if counted else lambda: uow
@@ -149,7 +149,7 @@ def preview(
     states |= dict.fromkeys(errors, FAULTY)
     changes = {change["object_id"]: change for change in made.changes if change["object_type"] == endpoint.label}
     result.denied = denied_changes(uow, made)
-    result.others = [*changed_along(uow, endpoint, made), *_counted(uow, counted or {})]
+    result.others = [*changed_along(uow, endpoint, made), *_count_created(uow, counted or {})]
     result.counts = {state: list(states.values()).count(state) for state in (CREATED, UPDATED, UNCHANGED, FAULTY)}
     shown = sorted(states, key=lambda place: (states[place] != FAULTY, place))[:MAX_SHOWN_ROWS]
     result.rows = [
@@ -159,7 +159,7 @@ def preview(
     return result
 
 
-def _counted(uow: UnitOfWork, counted: Mapping[str, int]) -> list[Affected]:
+def _count_created(uow: UnitOfWork, counted: Mapping[str, int]) -> list[Affected]:
     """The objects that are created along with the rows, of which the numbers alone are known."""
     return [
         Affected(title_of(endpoint) if count == 1 else plural_of(endpoint), count, (), notes=[CREATED_LATER])
@@ -168,7 +168,7 @@ def _counted(uow: UnitOfWork, counted: Mapping[str, int]) -> list[Affected]:
     ]
 
 
-def _mapped(table: ImportTable) -> list[MappedColumn]:
+def _mapped_columns(table: ImportTable) -> list[MappedColumn]:
     """The columns of the file with what they are imported as, and examples of their cells."""
     columns = []
     for place, name in enumerate(table.names):
@@ -200,7 +200,7 @@ def _key(endpoint: Endpoint, table: ImportTable, place: int) -> str:
 def _row(
     endpoint: Endpoint, table: ImportTable, place: int, state: str, error: Any, change: Mapping[str, Any] | None
 ) -> ImportRow:
-    at_columns, general = _by_column(table, table.explained(place, error))
+    at_columns, general = _by_column(table, table.explain(place, error))
     differences = {} if change is None or state != UPDATED else _differences(endpoint, table, change)
     cells = []
     for name, text in zip(table.columns, table.cells[place], strict=True):

@@ -58,7 +58,7 @@ class ImportSource:
     def hidden(self, mapping: Mapping[str, str]) -> list[tuple[str, str]]:
         """The hidden members that carry an uploaded file to the next step."""
         files = [Upload(self.name, self.content)] if self.name else []
-        return [(DIGEST, self.digest(mapping)), *uploaded.hidden(files)]
+        return [(DIGEST, self.digest(mapping)), *uploaded.hidden_members(files)]
 
 
 def table_of(uow: UnitOfWork, endpoint: Endpoint, source: ImportSource) -> ImportTable:
@@ -133,7 +133,7 @@ def write_in_background(uow: UnitOfWork, arguments: Arguments, progress: Progres
         try:
             import_preview.write(uow, endpoint, table, places)
         except RequestError as error:
-            _refused(table, places, error, progress)
+            _note_errors(table, places, error, progress)
             return ""
         done += len(places)
         progress.advance(done, total)
@@ -142,7 +142,7 @@ def write_in_background(uow: UnitOfWork, arguments: Arguments, progress: Progres
     return counts_text(endpoint, {CREATED: new, UPDATED: max(0, changed)})
 
 
-def _refused(table: ImportTable, places: Sequence[int], error: RequestError, progress: Progress) -> None:
+def _note_errors(table: ImportTable, places: Sequence[int], error: RequestError, progress: Progress) -> None:
     errors = errors_by_key(error, places) if isinstance(error, Invalid) else {}
     if errors:
         _fail(table, errors, progress)
@@ -153,7 +153,7 @@ def _refused(table: ImportTable, places: Sequence[int], error: RequestError, pro
 def _fail(table: ImportTable, errors: Mapping[Any, Any], progress: Progress) -> None:
     """Tells the errors of rows, by their numbers."""
     for place in list(errors)[:MAX_ERRORS]:
-        told = " ".join(messages_of(table.explained(place, errors[place])))
+        told = " ".join(messages_of(table.explain(place, errors[place])))
         progress.fail(f"Row {table.numbers[place]}: {told}")
     if len(errors) > MAX_ERRORS:
         progress.fail(HIDDEN_ROWS.format(len(errors) - MAX_ERRORS))

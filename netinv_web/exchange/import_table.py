@@ -68,7 +68,7 @@ class ImportTable:
         """True for a row that changes an object."""
         return rows.ID in self.bodies[place]
 
-    def explained(self, place: int, errors: Any) -> Any:
+    def explain(self, place: int, errors: Any) -> Any:
         """The errors of a row, with what is known about names that mean no object or several."""
         hints = self.hints.get(place)
         if not hints or not isinstance(errors, Mapping):
@@ -82,7 +82,7 @@ class ImportTable:
         return next((column for column in self.columns if column.partition(".")[0] == name), None)
 
 
-def recognised(content: bytes, name: str) -> str:
+def recognise_format(content: bytes, name: str) -> str:
     """The format of a file, by its name or its first character."""
     extension = name[name.rfind(".") :].lower() if "." in name else ""
     if content.startswith(workbooks.SIGNATURE):
@@ -118,10 +118,10 @@ def read(
     decoded = encodings.decode(content, encoding)
     if file_format == JSON:
         value = bodies.json_of(decoded.text.encode("utf-8", "replace"), settings)
-        table = _of_items(uow, endpoint, bodies.checked(_items(value), settings), stated)
+        table = _of_items(uow, endpoint, bodies.check_body(_items(value), settings), stated)
     elif file_format == YAML:
         value = yaml_documents.load(decoded.text, max_values=settings["max_json_values"])
-        table = _of_items(uow, endpoint, bodies.checked(_items(value), settings), stated)
+        table = _of_items(uow, endpoint, bodies.check_body(_items(value), settings), stated)
     else:
         delimiter = delimited.TAB if file_format == TSV else None
         parsed = delimited.parse(decoded.text, delimiter=delimiter, **limits)

@@ -90,9 +90,9 @@ def show(request: Request) -> Response:
         path = import_run.start(uow, endpoint, source) if import_run.is_long(uow, table, created) else None
         if path is not None:
             return see_other(path)
-        counts = _written(uow, endpoint, table)
+        counts = _write_rows(uow, endpoint, table)
         if counts is not None:
-            return _imported(request, endpoint, counts)
+            return _redirect_to_list(request, endpoint, counts)
     preview = import_preview.preview(uow, endpoint, table, created if import_run.is_long(uow, table, created) else None)
     outdated = step_of(members) == APPLY and not is_current
     return _page(request, endpoint, members, source, preview=preview, outdated=outdated)
@@ -104,23 +104,23 @@ def _source(members: Members, of_columns: Stated) -> ImportSource:
     :raises BadRequest: when there is nothing
     """
     text = last_text(members, DATA).replace("\r\n", "\n")
-    if files := uploaded.chosen(members):
+    if files := uploaded.chosen_files(members):
         content, name = files[-1].content, files[-1].name or "file"
     elif text.strip():
         content, name = text.encode("utf-8", "replace"), ""
-    elif files := uploaded.kept(members):
+    elif files := uploaded.kept_files(members):
         content, name = files[-1].content, files[-1].name
     else:
         raise BadRequest("Choose a file, or paste rows.")
     stated = last_text(members, FORMAT)
     known = dict(import_table.FORMATS)
-    file_format = stated if stated in known else import_table.recognised(content, name)
+    file_format = stated if stated in known else import_table.recognise_format(content, name)
     encoding = last_text(members, ENCODING)
     encoding = encoding if encoding in dict(encodings.ENCODINGS) else ""
     return ImportSource(content, name, file_format, last_text(members, MATCH) == "true", encoding, of_columns)
 
 
-def _written(uow: UnitOfWork, endpoint: Endpoint, table: import_table.ImportTable) -> dict[str, int] | None:
+def _write_rows(uow: UnitOfWork, endpoint: Endpoint, table: import_table.ImportTable) -> dict[str, int] | None:
     """Writes all rows, or none; returns the numbers of objects, ``None`` when a row is refused."""
     created = sum(1 for place in range(len(table.bodies)) if not table.changes(place))
     try:
@@ -132,7 +132,7 @@ def _written(uow: UnitOfWork, endpoint: Endpoint, table: import_table.ImportTabl
     return {CREATED: created, UPDATED: max(0, changed)}
 
 
-def _imported(request: Request, endpoint: Endpoint, counts: dict[str, int]) -> Response:
+def _redirect_to_list(request: Request, endpoint: Endpoint, counts: dict[str, int]) -> Response:
     notice = notices.Notice(import_run.counts_text(endpoint, counts), undo=str(request.uow.request_id))
     return notices.add(request, see_other(page_path(endpoint)), notice)
 

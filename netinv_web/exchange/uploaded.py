@@ -16,12 +16,12 @@ CONTENT, NAME = "_content", "_file"  # members with uploaded files in the furthe
 CHANGED = "The uploaded file was not sent again as it was. Choose it again."
 
 
-def chosen(members: Members) -> list[Upload]:
+def chosen_files(members: Members) -> list[Upload]:
     """The files that were chosen."""
     return [value for value in members.get(FILE, ()) if is_upload(value) and value.content]
 
 
-def kept(members: Members) -> list[Upload]:
+def kept_files(members: Members) -> list[Upload]:
     """The files of the step before.
 
     :raises BadRequest: for members that are not as the step before has made them
@@ -37,7 +37,7 @@ def kept(members: Members) -> list[Upload]:
     return [file for file in files if file.content]
 
 
-def hidden(files: Sequence[Upload]) -> list[tuple[str, str]]:
+def hidden_members(files: Sequence[Upload]) -> list[tuple[str, str]]:
     """The hidden members that carry files to the next step."""
     return [
         pair

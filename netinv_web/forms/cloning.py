@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @cached_in_registry
-def identifying(endpoint: Endpoint) -> frozenset[str]:
+def fields_left_empty(endpoint: Endpoint) -> frozenset[str]:
     """The fields that a clone leaves empty.
 
     These are the unique columns, and of each unique set the columns without a foreign key: two interfaces of one device

@@ -130,14 +130,14 @@ def consequences_in(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], pr
     unlisted[DELETED, endpoint.label] -= min(
         len(own) - (len(preview.changes) - len(others)), unlisted[DELETED, endpoint.label]
     )
-    groups = {True: _affected(uow, endpoint, keys, others, unlisted, deleted=True)}
-    groups[False] = _affected(uow, endpoint, keys, others, unlisted, deleted=False)
+    groups = {True: _find_affected(uow, endpoint, keys, others, unlisted, deleted=True)}
+    groups[False] = _find_affected(uow, endpoint, keys, others, unlisted, deleted=False)
     total = preview.counts.get("changes", 0) - len(own)
     shown = sum(group.count for found in groups.values() for group in found)
     return DeletionConsequences(groups[True], groups[False], total - shown, denied=denied_changes(uow, preview))
 
 
-def _affected(
+def _find_affected(
     uow: UnitOfWork,
     endpoint: Endpoint,
     keys: Sequence[Any],

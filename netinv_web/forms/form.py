@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import colander
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, explained
+from netinv_core.errors import Invalid, explain
 from netinv_core.fields import GenericForeignKey, Status, errors_of
 from netinv_core.labels import label_of_name
 from netinv_core.models.columns import column_info
@@ -385,7 +385,7 @@ def readable(messages: Any, label: Callable[[str], str] = _label) -> str:
         return " ".join(f"{name}: {text}" if name else text for name, text in named if text)
     if isinstance(messages, Iterable) and not isinstance(messages, str):
         return " ".join(filter(None, (readable(message, label) for message in messages)))
-    return explained(messages)
+    return explain(messages)
 
 
 def _position(name: str, label: Callable[[str], str]) -> str:

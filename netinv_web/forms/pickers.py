@@ -53,7 +53,7 @@ def complete(uow: UnitOfWork, controls: Sequence[Control], *, offered: bool = Tr
         held = map(control.target.parse_key, control.values) if control.key == "id" else ()
         shown = [*(keys if len(keys) <= MAX_CHOICES else ()), *(item for item in held if item is not None)]
         named.setdefault((control.target, control.key), set()).update(shown)
-    objects = _named(uow, named)
+    objects = _read_choices(uow, named)
     for control in pickers:
         assert control.target is not None
         of_list = lists[id(control)]
@@ -69,7 +69,7 @@ def fill(control: Control, given: Callable[[str], Any]) -> None:
     control.values = [text.strip() for text in texts if isinstance(text, str) and text.strip()][:1]
 
 
-def chosen(uow: UnitOfWork, control: Control, name: str) -> Any:
+def chosen_id(uow: UnitOfWork, control: Control, name: str) -> Any:
     """The id of the object that a picker holds, by id or by the column ``name``, if that is one of texts.
 
     :raises Invalid: when there is none, or several, that the user may view
@@ -147,7 +147,7 @@ def _conditions(uow: UnitOfWork, target: Endpoint, parameters: Sequence[tuple[st
         return permissions.visible(uow, target, target.table)
 
 
-def _named(uow: UnitOfWork, keys: Mapping[Named, Iterable[Any]]) -> dict[Named, Objects]:
+def _read_choices(uow: UnitOfWork, keys: Mapping[Named, Iterable[Any]]) -> dict[Named, Objects]:
     """The choices by id that the user may view, with their names in context: one statement."""
     wanted = {item: list(ids) for item, ids in keys.items() if ids}
     together = [item for item in wanted if item[0].key_type is uuid.UUID]

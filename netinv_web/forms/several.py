@@ -73,7 +73,7 @@ def patterns_in(submission: Submission, body: Mapping[str, Any]) -> list[str]:
     return [name for name, text in texts.items() if isinstance(text, str) and is_pattern(text)]
 
 
-def expanded(body: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+def expand_patterns(body: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
     """The bodies that a body with patterns stands for.
 
     :raises Invalid: for a pattern that cannot be expanded, or that stands for another number of texts than the first

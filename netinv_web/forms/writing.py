@@ -27,7 +27,7 @@ from netinv_web.extensions import extensions_of, render_safely
 from netinv_web.following import list_or_form, page_of_object, tab_of_parent
 from netinv_web.forms import form as forms
 from netinv_web.forms import merging, several
-from netinv_web.forms.cloning import identifying
+from netinv_web.forms.cloning import fields_left_empty
 from netinv_web.forms.form import Form, Submission
 from netinv_web.lists.columns import naming_field, presentation_of
 from netinv_web.pages import fragment, page, see_other
@@ -82,7 +82,7 @@ def _preset(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     if "_clone" in query:
         key = endpoint.parse_key(query["_clone"][-1])
         copied = forms.read_object(request.uow, endpoint, key) if key is not None else {}
-        left_out = identifying(endpoint)
+        left_out = fields_left_empty(endpoint)
         values |= {name: value for name, value in copied.items() if name in endpoint.writable and name not in left_out}
     return values | _fields_of_query(request, endpoint)
 
@@ -103,18 +103,18 @@ def _create(request: Request, endpoint: Endpoint) -> Response:
         body = submission.body(new=True)
         names = several.patterns_in(submission, body)
         if names:
-            bodies = several.spread(request.uow, endpoint, several.expanded(body, names))
+            bodies = several.spread(request.uow, endpoint, several.expand_patterns(body, names))
             return _create_several(request, endpoint, submission, bodies, names)
         created = save.create(request.uow, endpoint, [body], single=True)[0]
     except (Invalid, Conflict) as error:
-        return _refused(request, endpoint, submission, error)
+        return _show_errors(request, endpoint, submission, error)
     name = represented_name(endpoint, created)
     if is_quick(request):
         return fragment(request, CREATED, {"created": created, "name": name})
     path = page_of_object(request.uow, endpoint, created["id"], "")
     text, undo = f"{title_of(endpoint)} {name} was created.", str(request.uow.request_id)
     if request.uow.revealed:
-        return _revealed(request, endpoint, created, text, path or list_or_form(request.uow, endpoint))
+        return _reveal_value(request, endpoint, created, text, path or list_or_form(request.uow, endpoint))
     notice, following = notices.Notice(text, undo=undo), path or list_or_form(request.uow, endpoint)
     if path and submission.text("_another"):
         following = f"{page_path(endpoint)}add/?{urlencode({'_clone': created['id']})}"
@@ -122,7 +122,7 @@ def _create(request: Request, endpoint: Endpoint) -> Response:
     return notices.add(request, see_other(following), notice)
 
 
-def _revealed(request: Request, endpoint: Endpoint, created: Mapping[str, Any], text: str, path: str) -> Response:
+def _reveal_value(request: Request, endpoint: Endpoint, created: Mapping[str, Any], text: str, path: str) -> Response:
     """The page with a value of a new object that no other answer shows, such as the key of a token."""
     once = request.uow.revealed.values()
     shown = [
@@ -199,7 +199,7 @@ def edit(request: Request) -> Response:
         body = {**submission.body(new=False), "id": key}
         changed = save.update(uow, endpoint, [body], partial=True, single=True, stored=stored)[0]
     except (Invalid, Conflict) as error:
-        return _refused(request, endpoint, submission, error, current)
+        return _show_errors(request, endpoint, submission, error, current)
     if not submission.changed:
         return see_other(object_path(endpoint, key))
     name, merged = represented_name(endpoint, changed), merging.merged_sentence(submission, base)
@@ -218,7 +218,7 @@ def _show(
         _hint_at_patterns(endpoint, form)
     cancel = page_path(endpoint) if representation is None else object_path(endpoint, representation["id"])
     template = QUICK_FORM if is_quick(request) else INLINE_FORM if "_field" in request.uow.query else FORM
-    values |= {"cancel": cancel, "heading": _heading(endpoint, representation), "path": request.path_qs}
+    values |= {"cancel": cancel, "heading": _page_heading(endpoint, representation), "path": request.path_qs}
     if template == FORM:
         parts = extensions_of(endpoint.registry.hooks.netinv_web_form_parts, endpoint, registry=endpoint.registry)
         values["parts"] = [shown for part in parts if (shown := render_safely(request, part, endpoint, form))]
@@ -251,13 +251,13 @@ def _show_again(
     return _show(request, endpoint, submission.form, representation)
 
 
-def _heading(endpoint: Endpoint, representation: Mapping[str, Any] | None) -> str:
+def _page_heading(endpoint: Endpoint, representation: Mapping[str, Any] | None) -> str:
     if representation is None:
         return f"Add {endpoint.title}"
     return f"Edit {represented_name(endpoint, representation)}"
 
 
-def _refused(
+def _show_errors(
     request: Request,
     endpoint: Endpoint,
     submission: Submission,

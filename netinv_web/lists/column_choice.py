@@ -54,7 +54,7 @@ def offered_columns(
     """
     names = [column.name for column in chosen]
     offered = [
-        OfferedColumn(column.name, column.label, True, _moved(query, names, place) if place else "")
+        OfferedColumn(column.name, column.label, True, _path_with_move(query, names, place) if place else "")
         for place, column in enumerate(chosen)
     ]
     others = [column for name, column in all_columns(request.uow, endpoint).items() if name not in {*names, "name"}]
@@ -62,7 +62,7 @@ def offered_columns(
     return [*offered, *(OfferedColumn(column.name, column.label, False) for column in others)]
 
 
-def _moved(query: ListQuery, names: Sequence[str], place: int) -> str:
+def _path_with_move(query: ListQuery, names: Sequence[str], place: int) -> str:
     """The path of the list with a column one place further left."""
     order = [*names[: place - 1], names[place], names[place - 1], *names[place + 1 :]]
     return f"{query.with_values(PARAMETER, [','.join(order)]).url}#columns"

@@ -123,14 +123,14 @@ def extra_columns(endpoint: Endpoint) -> Mapping[str, ListColumn]:
     return columns
 
 
-def _shown(uow: UnitOfWork, endpoint: Endpoint) -> tuple[list[Field], dict[str, ListColumn]]:
+def _shown_columns(uow: UnitOfWork, endpoint: Endpoint) -> tuple[list[Field], dict[str, ListColumn]]:
     """The fields that can be columns, and the columns of packages by name, both as far as the user may view them."""
-    extras = {name: item for name, item in extra_columns(endpoint).items() if _permitted(uow, item)}
+    extras = {name: item for name, item in extra_columns(endpoint).items() if _is_permitted(uow, item)}
     hidden = extra_columns(endpoint).keys() - extras.keys()
     return [field for field in available(endpoint) if field.name not in hidden], extras
 
 
-def _permitted(uow: UnitOfWork, column: ListColumn) -> bool:
+def _is_permitted(uow: UnitOfWork, column: ListColumn) -> bool:
     if column.permission is None:
         return True
     label, action = column.permission
@@ -211,7 +211,7 @@ def _rank(field: Field) -> int | None:
 
 def all_columns(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Column]:
     """The columns that a list can have, by name; those of custom fields last."""
-    shown, extras = _shown(uow, endpoint)
+    shown, extras = _shown_columns(uow, endpoint)
     columns = {
         field.name: column_of(endpoint, field, extras.pop(field.name, None))
         for field in shown
@@ -235,7 +235,7 @@ def _custom_columns(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Column]
 
 def columns_of(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> list[Column]:
     """The columns of these names, in order; names that are no columns are left out."""
-    shown, extras = _shown(uow, endpoint)
+    shown, extras = _shown_columns(uow, endpoint)
     known = {field.name: field for field in shown}
     custom: Mapping[str, Column] = {}
     if any(name.startswith(CUSTOM_FIELD_PREFIX) for name in names):

@@ -94,10 +94,10 @@ def facets_of(
 
 def has_facets(request: Request, endpoint: Endpoint) -> bool:
     """True for a list with facets."""
-    return bool(facet_names(endpoint)) or any(_applying(request, endpoint))
+    return bool(facet_names(endpoint)) or any(_facets_of_list(request, endpoint))
 
 
-def _applying(request: Request, endpoint: Endpoint) -> Iterator[facet_counts.ListFacet]:
+def _facets_of_list(request: Request, endpoint: Endpoint) -> Iterator[facet_counts.ListFacet]:
     """The facets of packages that the list has."""
     for facet in extensions_of(endpoint.registry.hooks.netinv_web_facets, endpoint, registry=endpoint.registry):
         try:
@@ -120,7 +120,7 @@ def _of_packages(
 ) -> list[Facet]:
     """The facets of packages that have values. One that fails is left out, which is logged."""
     shown = []
-    for facet in _applying(request, endpoint):
+    for facet in _facets_of_list(request, endpoint):
         counted = facet_counts.counted_conditions(request.uow, endpoint, facet.name, conditions, within)
         try:
             with filter_errors_as_400():

@@ -106,7 +106,7 @@ def _control(uow: UnitOfWork, endpoint: Endpoint, item: Filter, values: Sequence
         return Control("_value", label, "select", multiple=item.multiple, choices=choices, **common)
     target = target_of(endpoint, item)
     if target is not None:
-        offered = _offered(uow, endpoint, item, target, values)
+        offered = _offer_values(uow, endpoint, item, target, values)
         searched = target if item.relation is not None and item.relation.ids else None
         return Control("_value", label, "picker", multiple=item.multiple, choices=offered, target=searched, **common)
     python_type = field.python_type if isinstance(field, fields.Value) else None
@@ -115,7 +115,7 @@ def _control(uow: UnitOfWork, endpoint: Endpoint, item: Filter, values: Sequence
     return Control("_value", label, kind, attributes=attributes, **common)
 
 
-def _offered(
+def _offer_values(
     uow: UnitOfWork, endpoint: Endpoint, item: Filter, target: Endpoint, values: Sequence[str]
 ) -> list[tuple[str, str]]:
     """The values of a reference and their names: those in the query, then the first objects of the list."""
@@ -132,7 +132,7 @@ def _offered(
     return [(value, value_text(endpoint, item, value, names)) for value in offered]
 
 
-def submitted(request: Request, endpoint: Endpoint, query: ListQuery) -> ListQuery | None:
+def submitted_query(request: Request, endpoint: Endpoint, query: ListQuery) -> ListQuery | None:
     """The query with what a form of the filter bar has sent; ``None`` when none has."""
     sent: Mapping[str, list[str]] = request.uow.query
     if "_text" in sent:

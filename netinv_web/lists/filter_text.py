@@ -75,26 +75,26 @@ def _term(text: str, place: int, bare: re.Pattern[str]) -> tuple[str, int]:
     return match[0], match.end()
 
 
-def written(parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
+def write_text(parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
     """The text of query parameters; :func:`parse` gives them back. A search stands at the end."""
-    terms = [_written(name, values) for name, values in parameters if name != SEARCH and values]
+    terms = [_write_parameter(name, values) for name, values in parameters if name != SEARCH and values]
     for name, values in parameters:
         if name == SEARCH and len(values) == 1:
-            terms.append(_quoted(values[0]) if _HAS_OPERATOR.search(values[0]) else values[0])
+            terms.append(_quote(values[0]) if _HAS_OPERATOR.search(values[0]) else values[0])
         elif name == SEARCH:
-            terms.append(_written(name, values))
+            terms.append(_write_parameter(name, values))
     return " ".join(terms)
 
 
-def _written(name: str, values: Sequence[str]) -> str:
+def _write_parameter(name: str, values: Sequence[str]) -> str:
     base, _, suffix = name.rpartition("__")
     if base and suffix in _OPERATOR_OF and suffix:
         name, operator = base, _OPERATOR_OF[suffix]
     else:
         operator = ":"
-    return f"{name}{operator}{','.join(_quoted(value) if _NEEDS_QUOTES.search(value) else value for value in values)}"
+    return f"{name}{operator}{','.join(_quote(value) if _NEEDS_QUOTES.search(value) else value for value in values)}"
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -31,13 +31,13 @@ def is_filter(name: str) -> bool:
     return name not in OWN_PARAMETERS and not name.startswith("_")
 
 
-def _encoded(pair: tuple[str, str]) -> str:
+def _encode(pair: tuple[str, str]) -> str:
     """A parameter as in a query string. The links of a page repeat those of its own query dozens of times."""
-    return _kept(pair) if len(pair[0]) + len(pair[1]) <= MAX_KEPT_LENGTH else urlencode((pair,))
+    return _encode_kept(pair) if len(pair[0]) + len(pair[1]) <= MAX_KEPT_LENGTH else urlencode((pair,))
 
 
 @lru_cache("query parameters", 4096)
-def _kept(pair: tuple[str, str]) -> str:
+def _encode_kept(pair: tuple[str, str]) -> str:
     return urlencode((pair,))
 
 
@@ -55,7 +55,7 @@ class ListQuery:
     @property
     def text(self) -> str:
         """The query string."""
-        return "&".join([_encoded(pair) for pair in self.pairs])
+        return "&".join([_encode(pair) for pair in self.pairs])
 
     @property
     def url(self) -> str:

@@ -22,9 +22,9 @@ from netinv_web.lists.column_choice import chosen_columns, may_set_default, offe
 from netinv_web.lists.columns import Column, columns_of, presentation_of
 from netinv_web.lists.empty import sentence_of
 from netinv_web.lists.filter_bar import chips_of
-from netinv_web.lists.filter_form import form_of, groups_of, submitted
+from netinv_web.lists.filter_form import form_of, groups_of, submitted_query
 from netinv_web.lists.list_query import ListQuery, query_of
-from netinv_web.lists.nesting import MAX_NESTED, arranged, nests
+from netinv_web.lists.nesting import MAX_NESTED, arrange, nests
 from netinv_web.lists.queues import queues_of
 from netinv_web.lists.rows import (
     ListRow,
@@ -145,7 +145,7 @@ def _matches(
         matches = matches_of(uow, endpoint, query, Slice(MAX_NESTED, 0), within)
         if matches.count <= MAX_NESTED:
             conditions = [*within, *(condition for group in matches.conditions.values() for condition in group)]
-            part = arranged(uow, endpoint, matches.keys, conditions)[window.offset : window.offset + window.limit]
+            part = arrange(uow, endpoint, matches.keys, conditions)[window.offset : window.offset + window.limit]
             return dataclasses.replace(matches, keys=[key for key, _ in part]), dict(part)
     return matches_of(uow, endpoint, query, window, within), {}
 
@@ -161,7 +161,7 @@ def show(request: Request) -> Any:
     """
     endpoint: Endpoint = request.context.endpoint
     query = query_of(request)
-    following = submitted(request, endpoint, query)
+    following = submitted_query(request, endpoint, query)
     if following is not None:
         return see_other(following.url)
     part = query_text(request, "_part")
@@ -252,7 +252,7 @@ def results(
         "chips": chips_of(uow, endpoint, query, matches.errors),
         "filter_groups": groups_of(uow, endpoint),
         "filter_form": form_of(request, endpoint, query),
-        "filter_text": filter_text.written(query.filters),
+        "filter_text": filter_text.write_text(query.filters),
         "searchable": filter_text.SEARCH in endpoint.filters,
         "search": " ".join(query.values(filter_text.SEARCH)),
         "offered_columns": offered_columns(request, endpoint, query, chosen),

@@ -22,7 +22,7 @@ def nests(endpoint: Endpoint) -> bool:
     return bool(presentation_of(endpoint).nested_below)
 
 
-def arranged(
+def arrange(
     uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], conditions: Sequence[Any]
 ) -> list[tuple[Any, int]]:
     """The keys with their depths, each below the first of its references that is among the keys; one statement.

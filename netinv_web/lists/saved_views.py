@@ -151,7 +151,7 @@ def own_view(uow: UnitOfWork, endpoint: Endpoint, condition: Any) -> Any:
     return uow.execute(sa.select(_views.c.id).where(*is_own, condition)).scalar()
 
 
-def named(slug_text: str) -> Any:
+def has_slug(slug_text: str) -> Any:
     """The condition that a view has a slug."""
     return _views.c.slug == slug_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from netinv_core.labels import capitalized, label_of
+from netinv_core.labels import capitalize, label_of
 from netinv_core.read.ordering import PARAMETER, orderings_of
 from netinv_web.lists.columns import naming_field
 from netinv_web.lists.list_query import ListQuery
@@ -52,4 +52,4 @@ def name_label_of(endpoint: Endpoint) -> str:
     """
     if (naming := naming_field(endpoint)) and naming != "name":
         return label_of(endpoint.fields[naming])
-    return "Name" if "name" in endpoint.fields else capitalized(endpoint.title)
+    return "Name" if "name" in endpoint.fields else capitalize(endpoint.title)

@@ -113,7 +113,7 @@ def _save(request: Request, endpoint: Endpoint, body: dict[str, Any]) -> None:
     if errors:
         raise Invalid({"query": errors})
     uow, resource = request.uow.as_system(), request.registry.netinv[LABEL]
-    key = saved_views.own_view(uow, endpoint, saved_views.named(body["slug"])) if "slug" in body else None
+    key = saved_views.own_view(uow, endpoint, saved_views.has_slug(body["slug"])) if "slug" in body else None
     if key is None:
         save.create(uow, resource, [body], single=True)
     else:

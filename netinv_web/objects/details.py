@@ -13,7 +13,7 @@ from pyramid.request import Request
 from netinv_core import fields
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
-from netinv_core.labels import capitalized, label_of
+from netinv_core.labels import capitalize, label_of
 from netinv_core.models.columns import CASCADE
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.read.listing import conditions_of
@@ -80,7 +80,7 @@ def fieldsets_of(endpoint: Endpoint, names: Sequence[str]) -> list[tuple[str, li
     stated = [(title, [name for name in group if name in names]) for title, group in presentation.fieldsets]
     grouped = {name for _, group in stated for name in group}
     rest = [name for name in names if name not in grouped]
-    title = capitalized(endpoint.title)
+    title = capitalize(endpoint.title)
     if stated and stated[0][0] == title:
         last = [name for name in rest if name in LAST] if COMMENTS in rest else []
         first = [*stated[0][1], *(name for name in rest if name not in last)]
@@ -150,7 +150,9 @@ def show(request: Request) -> Any:
     representation, cells = read_object(request, endpoint, key_of(request))
     names = request.uow.query.get("_panel")
     if names is not None:
-        return fragment(request, PANELS, {"panels": panels.requested(request, endpoint, representation, names[-1])})
+        return fragment(
+            request, PANELS, {"panels": panels.requested_panels(request, endpoint, representation, names[-1])}
+        )
     live = marks.live_of(request, endpoint, representation["id"])
     facts = {
         name: Fact(name, label_of(endpoint.fields[name]), markup, _other(live, name, markup))

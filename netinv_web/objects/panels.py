@@ -39,7 +39,7 @@ def of_endpoint(endpoint: Endpoint) -> list[Panel]:
     if (own := below.panel_of(endpoint)) is not None:
         panels.append(own)
     if referring_keys(endpoint):
-        panels.append(Panel("related", "Related", _related, lazy=True, template=RELATED_TEMPLATE, position=200))
+        panels.append(Panel("related", "Related", _related_values, lazy=True, template=RELATED_TEMPLATE, position=200))
     panels += first_rows.panels_of(endpoint)
     places = {name: place for place, name in enumerate(leading_of(endpoint))}
     return sorted(panels, key=lambda panel: (places.get(panel.name, len(places)), panel.position))
@@ -57,22 +57,22 @@ def of_page(
     panels = of_endpoint(endpoint)
     at_once = [panel for panel in panels if complete or not panel.lazy]
     return {
-        "panels": _rendered(request, at_once, endpoint, representation),
+        "panels": _render_panels(request, at_once, endpoint, representation),
         "lazy_panels": [panel for panel in panels if panel not in at_once],
         "leading": leading_of(endpoint),
     }
 
 
-def requested(
+def requested_panels(
     request: Request, endpoint: Endpoint, representation: Mapping[str, Any], names: str
 ) -> list[RenderedPanel]:
     """The rendered panels of these names, which are separated by commas; those with nothing to show are left out."""
     chosen = names.split(",")
     panels = [panel for panel in of_endpoint(endpoint) if panel.name in chosen]
-    return _rendered(request, panels, endpoint, representation)
+    return _render_panels(request, panels, endpoint, representation)
 
 
-def _rendered(
+def _render_panels(
     request: Request, panels: Sequence[Panel], endpoint: Endpoint, representation: Mapping[str, Any]
 ) -> list[RenderedPanel]:
     pairs = [(panel, render_safely(request, panel, endpoint, representation)) for panel in panels]
@@ -105,7 +105,7 @@ def referring_keys(endpoint: Endpoint) -> list[IncomingForeignKey]:
     return sorted(found, key=lambda incoming: places.get(incoming.child.label, len(places)))
 
 
-def _related(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:
+def _related_values(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:
     key = representation["id"]
     found = related_counts(request, endpoint, key)
     elsewhere = presentation_of(endpoint).unrelated

@@ -91,10 +91,10 @@ def tabs_of(
                     listed[tab.name] = (uow.registry[label], conditions)
         elif may_further(uow, tab.permission) and _applies(request, tab, representation):
             tabs.append(dataclasses.replace(link, count=_count_of(request, tab, representation)))
-    return _counted(tabs, _counts(uow, listed), current)
+    return _with_counts(tabs, _counts(uow, listed), current)
 
 
-def _counted(tabs: Iterable[TabLink], counts: Mapping[str, int], current: str) -> list[TabLink]:
+def _with_counts(tabs: Iterable[TabLink], counts: Mapping[str, int], current: str) -> list[TabLink]:
     """The tabs with the numbers of those with lists."""
     links: list[TabLink] = []
     for tab in tabs:

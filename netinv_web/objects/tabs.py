@@ -59,7 +59,7 @@ def show_tab(request: Request, name: str) -> Response:
         child = endpoint.registry[tab.label_for(representation)]
         within, filters = tab.within(request, representation), tab.filters(representation)
         known = tab_links.reference_in(child, filters)
-        listed = _limited(request, child, within, tab.preset(representation), filters, known)
+        listed = _list_values(request, child, within, tab.preset(representation), filters, known)
         if not filters and (path := tab.api_path(representation)):
             listed["api_path"] = dataclasses.replace(lists.api_query(child, listed["query"]), path=path).url
         return page(request, LIST_TEMPLATE, values | listed)
@@ -71,10 +71,10 @@ def _list(request: Request, incoming: IncomingForeignKey, key: Any) -> dict[str,
     child, parent = incoming.child, incoming.attribute.removesuffix("_id")
     filters = {list_parameter(incoming): str(key)}
     within = [child.table.c[incoming.attribute] == key]
-    return _limited(request, child, within, {parent: key}, filters, parent)
+    return _list_values(request, child, within, {parent: key}, filters, parent)
 
 
-def _limited(
+def _list_values(
     request: Request,
     child: Endpoint,
     within: Sequence[Any],

@@ -356,7 +356,7 @@ def hostile_values_fail_no_page_and_stay_text(case: PageCase) -> None:
         hostile_values.refuse(case.service.api, path, texts)
         for number, body in enumerate(hostile_values.rounds_of(case.endpoint)):
             hostile_values.store(case.service.api, path, body)
-            showing = _showing(case, item)
+            showing = _pages_showing(case, item)
             hostile_values.open_everything(case.browser, showing if number % 3 == 0 else showing[:3])
             for media_type in ("csv", "yaml"):
                 case.service.api.send("GET", case.endpoint.path, query={"id": item["id"], "format": media_type})
@@ -367,7 +367,7 @@ def hostile_values_fail_no_page_and_stay_text(case: PageCase) -> None:
             case.service.api.patch(path, {name: value}, status=(200, 400, 404))
 
 
-def _showing(case: PageCase, item: dict[str, Any]) -> list[str]:
+def _pages_showing(case: PageCase, item: dict[str, Any]) -> list[str]:
     """The paths of the pages that show an object."""
     columns = ",".join(case.endpoint.fields)
     paths = [f"{case.path}?id={item['id']}&_columns={columns}", f"{case.endpoint.path}{item['id']}/"]

@@ -98,14 +98,14 @@ class PageFuzzer:
         return self._path_of(self.choose.choice(self.patterns))
 
     def _path_of(self, pattern: str) -> str:
-        endpoint = self.choose.choice(served(self.endpoints, pattern) or self.endpoints)
+        endpoint = self.choose.choice(served_resources(self.endpoints, pattern) or self.endpoints)
         values = {"model": endpoint.resource.name, "id": self._key(endpoint), "tab": self._tab(endpoint)}
 
         def value(found: re.Match[str]) -> str:
             name = found[1] or found[2]
             if name in values and self.choose.random() < 0.95:
                 return str(values[name])
-            return quoted(self.choose.choice(TEXTS)[:200])
+            return quote_text(self.choose.choice(TEXTS)[:200])
 
         path = PLACEHOLDER.sub(value, pattern)
         return path if path.startswith("/") else f"/{path}"
@@ -163,23 +163,25 @@ class PageFuzzer:
         elif kind < 0.65:
             query = self.choose.choice(PARAMETERS)
         else:
-            of_page = served(self.endpoints, path) or self.endpoints
+            of_page = served_resources(self.endpoints, path) or self.endpoints
             names = [*(name for endpoint in of_page for name in list(endpoint.filters)[:60]), *NAMES]
-            query = "&".join(f"{quoted(self.choose.choice(names))}={quoted(self.text())[:4000]}" for _ in range(2))
+            query = "&".join(
+                f"{quote_text(self.choose.choice(names))}={quote_text(self.text())[:4000]}" for _ in range(2)
+            )
         self.attack(self.choose.choice(("GET", "GET", "HEAD", "POST")), f"{path}?{query}")
 
     def form(self) -> None:
         """An encoded form, of some charset."""
         path = self.path()
-        encoded = "&".join(f"{quoted(name)}={self._encoded(value)}" for name, value in self.pairs(path))
+        encoded = "&".join(f"{quote_text(name)}={self._encode(value)}" for name, value in self.pairs(path))
         content = encoded.encode("utf-8", "surrogatepass")
         self.attack("POST", path, content, {"Content-Type": self.choose.choice(FORM_TYPES)})
 
-    def _encoded(self, text: str) -> str:
+    def _encode(self, text: str) -> str:
         """A text in percent-encoding, seldom of a broken kind."""
         if self.choose.random() < 0.05:
             return self.choose.choice(("%", "%zz", "%u0041", "%ff", "%ed%a0%80", "%00", "+", "%C3"))
-        return quoted(text)
+        return quote_text(text)
 
     def multipart(self) -> None:
         """A form in parts: with strange headers, charsets, file names, or without an end."""
@@ -276,7 +278,7 @@ def patterns_of(service: Service) -> list[str]:
     return [route.pattern for route in mapper.routelist if not OF_API.match(route.pattern)]
 
 
-def served(endpoints: Sequence[Endpoint], pattern: str) -> Sequence[Endpoint]:
+def served_resources(endpoints: Sequence[Endpoint], pattern: str) -> Sequence[Endpoint]:
     """The resources whose pages have a pattern; none for one that names none."""
     base, found = pattern.partition("{")[0], RESOURCE_PAGE.search(pattern)
     of_model = [item for item in endpoints if page_path(item) == f"{base}{item.resource.name}/"]
@@ -285,7 +287,7 @@ def served(endpoints: Sequence[Endpoint], pattern: str) -> Sequence[Endpoint]:
     return of_model or [item for item in endpoints if pattern.startswith(page_path(item))]
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """A text in percent-encoding, with lone surrogates as bytes that are not UTF-8."""
     return quote_from_bytes(text.encode("utf-8", "surrogatepass"), safe="")
 

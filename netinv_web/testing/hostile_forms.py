@@ -11,7 +11,7 @@ from netinv_web.testing import hostile_values, visible_words
 from netinv_web.testing.bad_forms import TEXTS
 from netinv_web.testing.browser import BrowserPage
 from netinv_web.testing.checks import PageCase, page_check
-from netinv_web.testing.fuzzing import quoted
+from netinv_web.testing.fuzzing import quote_text
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -66,7 +66,7 @@ def _values(case: PageCase, path: str) -> list[tuple[str, str]]:
 
 
 def _post(case: PageCase, path: str, values: list[tuple[str, str]]) -> None:
-    content = "&".join(f"{quoted(name)}={quoted(value)}" for name, value in values)
+    content = "&".join(f"{quote_text(name)}={quote_text(value)}" for name, value in values)
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     what = f"{path} {content[:300]}"
     with no_hang(what):
@@ -75,7 +75,7 @@ def _post(case: PageCase, path: str, values: list[tuple[str, str]]) -> None:
 
 def _search(case: PageCase, text: str) -> None:
     """Searches for the text wherever a text may be sought."""
-    query = quoted(text[:SEARCH_LENGTH])
+    query = quote_text(text[:SEARCH_LENGTH])
     for path in (f"{case.path}?q=", f"{case.path}_choices/?_q=", "/search/?q="):
         what = f"{path}{query[:300]}"
         with no_hang(what):

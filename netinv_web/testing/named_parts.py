@@ -249,13 +249,13 @@ def _previews(case: PageCase, reader: Browser, part: dict[str, Any]) -> Iterator
     """The previews of an edit and of a deletion of several objects, and of new names."""
     chosen, text = [("pk", part["id"])], _changeable(case.endpoint)
     kept, step = [("_keys", part["id"])], ("_step", "preview")
-    yield "bulk edit", _posted(reader, f"{case.path}edit/", chosen)
+    yield "bulk edit", _post(reader, f"{case.path}edit/", chosen)
     if text:
-        yield "bulk edit preview", _posted(reader, f"{case.path}edit/?_fields={text}", [*kept, step, (text, "other")])
-    yield "bulk delete", _posted(reader, f"{case.path}delete/", chosen)
-    yield "rename", _posted(reader, f"{case.path}rename/", chosen)
+        yield "bulk edit preview", _post(reader, f"{case.path}edit/?_fields={text}", [*kept, step, (text, "other")])
+    yield "bulk delete", _post(reader, f"{case.path}delete/", chosen)
+    yield "rename", _post(reader, f"{case.path}rename/", chosen)
     renaming = [*kept, step, ("find", "t"), ("replace", "u")]
-    yield "rename preview", _posted(reader, f"{case.path}rename/", renaming)
+    yield "rename preview", _post(reader, f"{case.path}rename/", renaming)
 
 
 def _writes(case: PageCase, reader: Browser, account: Account, part: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -266,9 +266,9 @@ def _writes(case: PageCase, reader: Browser, account: Account, part: dict[str, A
         form = page.form()
         if text and text in form.fields:
             form[text] = "changed"
-        yield "saved", _followed(form.submit(status=OF_ANSWERS))
+        yield "saved", _follow(form.submit(status=OF_ANSWERS))
         yield from _undone(reader, account, part)
-    yield "deleted", _posted(reader, f"{about}delete/", [])
+    yield "deleted", _post(reader, f"{about}delete/", [])
     yield from _undone(reader, account, part)
 
 
@@ -277,7 +277,7 @@ def _undone(reader: Browser, account: Account, part: dict[str, Any]) -> Iterator
     results = account.api.send("GET", "/api/extras/object-changes/", query=query).json["results"]
     for change in results:
         for step in ("ask", "apply"):
-            yield f"undo {step}", _posted(reader, UNDO, [("change", change["id"]), ("_step", step), ("next", "/")])
+            yield f"undo {step}", _post(reader, UNDO, [("change", change["id"]), ("_step", step), ("next", "/")])
 
 
 def _pages_of_changes(
@@ -297,11 +297,11 @@ def _pages_of_changes(
         yield path, reader.get(path, status="*").text
 
 
-def _posted(reader: Browser, path: str, values: list[tuple[str, Any]]) -> str:
-    return _followed(reader.post(path, values, status="*"))
+def _post(reader: Browser, path: str, values: list[tuple[str, Any]]) -> str:
+    return _follow(reader.post(path, values, status="*"))
 
 
-def _followed(page: BrowserPage) -> str:
+def _follow(page: BrowserPage) -> str:
     """The text of a page, and of the one that it leads to."""
     return page.text + (page.follow(status="*").text if page.status_int == 303 else "")
 

@@ -52,7 +52,7 @@ class PageValidator:
             problems.append(f"{headings} elements h1")
         if ASKING.search(markup) and not FOCUSED.search(markup):
             problems.append("what the page asks has no focus")
-        problems += unclosed(markup)
+        problems += unclosed_elements(markup)
         groups = groups_of(markup)
         if not groups <= self._valid:
             problems += parsed_faults(markup)
@@ -67,7 +67,7 @@ def groups_of(markup: str) -> set[tuple[str, ...]]:
     return set(zip(*(tags[start:] for start in range(GROUP)), strict=False))
 
 
-def unclosed(markup: str) -> list[str]:
+def unclosed_elements(markup: str) -> list[str]:
     """The elements with more start tags than end tags, or fewer."""
     tags = [(name.lower(), attributes) for name, attributes in TAG.findall(markup) if not attributes.endswith("/")]
     counts = Counter(name for name, _ in tags)
@@ -89,10 +89,10 @@ def parsed_faults(markup: str) -> list[str]:
         ]
         if element.tag == "style" or (element.tag == "script" and not element.get("src")):
             problems.append(f"inline {element.tag}")
-    return problems + [f"no label for {element.tag} {element.get('name')}" for element in _unlabelled(root)]
+    return problems + [f"no label for {element.tag} {element.get('name')}" for element in _unlabelled_controls(root)]
 
 
-def _unlabelled(root: Element) -> list[Element]:
+def _unlabelled_controls(root: Element) -> list[Element]:
     labelled = {element.get("for") for element in root.iter("label")}
     within = {id(control) for label in root.iter("label") for control in label.iter()}
     controls = [element for tag in CONTROLS for element in root.iter(tag) if element.get("type") not in UNLABELLED]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from netinv_dcim.rack_views.svg_text import fitted, legible, luminance, readable_on, width_of
+from netinv_dcim.rack_views.svg_text import fit_text, legible, luminance, readable_on, width_of
 from netinv_testing import Api
 from tests.support.images import png, send
 
@@ -467,9 +467,9 @@ def test_text_is_black_or_white_by_contrast() -> None:
 
 
 def test_names_are_cut_in_the_middle() -> None:
-    assert fitted("leaf-01", 10, 100) == "leaf-01"
-    cut = fitted("amsterdam-rack-12-leaf-switch-01", 10, 100)
+    assert fit_text("leaf-01", 10, 100) == "leaf-01"
+    cut = fit_text("amsterdam-rack-12-leaf-switch-01", 10, 100)
     assert cut.startswith("amster") and cut.endswith("-01") and "…" in cut and width_of(cut, 10) <= 100
-    assert fitted("leaf", 10, 3) == "" and fitted("", 10, 3) == ""
+    assert fit_text("leaf", 10, 3) == "" and fit_text("", 10, 3) == ""
     assert width_of("漢字", 10) > width_of("ab", 10) and width_of("é", 10) == width_of("e\u0301", 10)
     assert legible("a\x00b\x1b\ufffe\ud800\tc") == "a\ufffdb\ufffd\ufffd\ufffd\tc"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netinv_web.lists.filter_text import OPERATORS, parse, written
+from netinv_web.lists.filter_text import OPERATORS, parse, write_text
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}[a-z0-9]", fullmatch=True).filter(
     lambda name: "__" not in name and name != "q"
@@ -21,7 +21,7 @@ PARAMETERS = st.dictionaries(st.builds(str.__add__, NAMES, SUFFIXES), VALUES, ma
 def test_written_filters_are_read_back(parameters: dict[str, list[str]], search: str | None) -> None:
     """Names, lookups, and values of any characters survive."""
     filters = [*parameters.items(), *([("q", [search])] if search else [])]
-    assert parse(written(filters)) == filters
+    assert parse(write_text(filters)) == filters
 
 
 @pytest.mark.night
@@ -29,7 +29,7 @@ def test_written_filters_are_read_back(parameters: dict[str, list[str]], search:
 def test_every_text_has_a_meaning_that_is_stable(text: str) -> None:
     """Writing what was read, and reading it again, gives the same filters."""
     filters = parse(text)
-    assert parse(written(filters)) == filters
+    assert parse(write_text(filters)) == filters
 
 
 def test_addresses_are_searched_for() -> None:

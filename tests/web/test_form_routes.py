@@ -17,7 +17,7 @@ import pytest
 from netinv_testing import Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
-from netinv_web.testing.fuzzing import PLACEHOLDER, call, environ_of, patterns_of, served
+from netinv_web.testing.fuzzing import PLACEHOLDER, call, environ_of, patterns_of, served_resources
 from tests.support.registry import REGISTRY
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Pages:
             if pattern.startswith(("/api/", "api/", "static/", "/docs/")):
                 continue
             elsewhere = [name for path, name in OF_RESOURCE.items() if pattern.startswith(path)]
-            endpoints = [self.service.registry[name] for name in elsewhere] or served(self.endpoints, pattern)
+            endpoints = [self.service.registry[name] for name in elsewhere] or served_resources(self.endpoints, pattern)
             for endpoint in endpoints or [None]:
                 if family is None or family == ("" if endpoint is None else endpoint.app.name):
                     yield pattern, endpoint

@@ -79,7 +79,7 @@ def _show(
 ) -> Response:
     uow, form = request.uow, submission.form
     forms.complete(uow, form)
-    waiting = sides.begun(uow, members)[1:]
+    waiting = sides.initial_ports(uow, members)[1:]
     values = {
         "endpoint": endpoint,
         "sides": list(both.values()),
@@ -110,20 +110,20 @@ def _connect(request: Request, endpoint: Endpoint, members: Members) -> Response
     try:
         body = submission.body(new=True)
     except Invalid as error:
-        return _refused(request, endpoint, both, submission, members, error.body)
+        return _show_errors(request, endpoint, both, submission, members, error.body)
     if any(side.errors for side in both.values()):
-        return _refused(request, endpoint, both, submission, members, {})
+        return _show_errors(request, endpoint, both, submission, members, {})
     chosen = {name: side.chosen for name, side in both.items() if side.chosen is not None}
     for name, port in chosen.items():
         body |= {f"termination_{name}_type": port.end.label, f"termination_{name}_id": str(port.end.id)}
     try:
         created = save.create(uow, endpoint, [body], single=True)[0]
     except (Invalid, Conflict) as error:
-        return _refused(request, endpoint, both, submission, members, error.body)
+        return _show_errors(request, endpoint, both, submission, members, error.body)
     text = f"{chosen['a'].full_name} is connected to {chosen['b'].full_name}."
     path = object_path(endpoint, created["id"])
     notice = notices.Notice(text, undo=str(uow.request_id), link=path, link_text="Open the cable")
-    return notices.add(request, see_other(_following(uow, both, chosen, submission, members)), notice)
+    return notices.add(request, see_other(_next_page(uow, both, chosen, submission, members)), notice)
 
 
 def _check(both: Mapping[str, ConnectSide], members: Members) -> None:
@@ -139,7 +139,7 @@ def _check(both: Mapping[str, ConnectSide], members: Members) -> None:
             side.errors.append(f"{side.chosen.name}: {reason}.")
 
 
-def _refused(
+def _show_errors(
     request: Request,
     endpoint: Endpoint,
     both: Mapping[str, ConnectSide],
@@ -161,7 +161,7 @@ def _refused(
 # -- what follows
 
 
-def _following(
+def _next_page(
     uow: UnitOfWork,
     both: Mapping[str, ConnectSide],
     chosen: Mapping[str, ConnectablePort],
@@ -169,9 +169,9 @@ def _following(
     members: Members,
 ) -> str:
     """The page that follows a new cable: that of the port, or this one with the next ports."""
-    step, kept = last_of(members, THEN), _kept(submission)
+    step, kept = last_of(members, THEN), _kept_fields(submission)
     a, b = both["a"], both["b"]
-    waiting = [ports.address_of(end) for end in sides.begun(uow, members)[1:]]
+    waiting = [ports.address_of(end) for end in sides.initial_ports(uow, members)[1:]]
     if step == ON and (beyond := _beyond(uow, b, chosen["b"])) is not None:
         return _address([("a", beyond.address), *(("then", text) for text in waiting), *kept])
     if step == NEXT:
@@ -197,17 +197,17 @@ def _beyond(uow: UnitOfWork, side: ConnectSide, port: ConnectablePort) -> Connec
     return next((other for other in found if other is not None and other.cable is None), None)
 
 
-def _kept(submission: Submission) -> list[tuple[str, str]]:
+def _kept_fields(submission: Submission) -> list[tuple[str, str]]:
     """The fields of a cable that the next one has too; the last number of a label counts on."""
     return [
-        (control.name, _counted(text) if control.name == "label" else text)
+        (control.name, _next_label(text) if control.name == "label" else text)
         for control in submission.form.controls
         for text in control.values
         if control.kind not in ("file", "password")
     ]
 
 
-def _counted(label: str) -> str:
+def _next_label(label: str) -> str:
     """The label that follows: ``A-009`` → ``A-010``; one without a number is not repeated."""
     if not _NUMBER.search(label):
         return ""

@@ -102,7 +102,7 @@ def address_of(end: End) -> str:
     return f"{end.label}:{end.id}"
 
 
-def parsed(registry: Registry, name: str, text: str, labels: Iterable[str]) -> End:
+def parse_end(registry: Registry, name: str, text: str, labels: Iterable[str]) -> End:
     """The object that a parameter names: a port, or a host.
 
     :raises Invalid: for another text
@@ -247,7 +247,7 @@ def _type_of(endpoint: Endpoint, row: Any) -> str:
 def reason(registry: Registry, port: ConnectablePort, begun: ConnectablePort | None = None) -> str:
     """The reason why a port takes no cable, or none from the ``begun`` one, in the words of pages; empty if it fits."""
     if begun is None:
-        return port.refusal or (_connected(port) if port.cable is not None else "")
+        return port.refusal or (_describe_connection(port) if port.cable is not None else "")
     found = misfit(registry, (begun.end, port.end), (begun.row, port.row))
     if found is None:
         return ""
@@ -257,11 +257,11 @@ def reason(registry: Registry, port: ConnectablePort, begun: ConnectablePort | N
         ends = (title_of(registry[end.label]).lower() for end in (begun.end, port.end))
         return "no cable leads from {} to {}".format(*map(_with_article, ends))
     if found.kind is MisfitKind.CABLED:
-        return _connected(port if found.place else begun)
+        return _describe_connection(port if found.place else begun)
     return found.message
 
 
-def _connected(port: ConnectablePort) -> str:
+def _describe_connection(port: ConnectablePort) -> str:
     return f"connected to {port.peer}" if port.peer else "has a cable"
 
 

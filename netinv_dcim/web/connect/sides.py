@@ -71,7 +71,7 @@ def last_of(members: Members, name: str) -> str:
     return next(reversed(texts_of(members, name)), "")
 
 
-def begun(uow: UnitOfWork, members: Members) -> list[End]:
+def initial_ports(uow: UnitOfWork, members: Members) -> list[End]:
     """The ports that the page begins with, the current one first: those of ``a``, and the waiting ones of ``then``.
 
     :raises Invalid: for what is no port
@@ -80,15 +80,15 @@ def begun(uow: UnitOfWork, members: Members) -> list[End]:
     texts = [*texts_of(members, "a"), *texts_of(members, "then")]
     if not texts and texts_of(members, "termination_a_id"):  # addresses of the form for cables
         texts = [f"{last_of(members, 'termination_a_type')}:{last_of(members, 'termination_a_id')}"]
-    return list(dict.fromkeys(ports.parsed(uow.registry, "a", text, labels) for text in texts))
+    return list(dict.fromkeys(ports.parse_end(uow.registry, "a", text, labels) for text in texts))
 
 
 def sides_of(uow: UnitOfWork, members: Members) -> dict[str, ConnectSide]:
     """Both sides, with their ports."""
-    wanted: dict[str, End | None] = {"a": next(iter(begun(uow, members)), None), "b": None}
+    wanted: dict[str, End | None] = {"a": next(iter(initial_ports(uow, members)), None), "b": None}
     text = last_of(members, "b")
     if text:
-        wanted["b"] = ports.parsed(uow.registry, "b", text, ends_of(uow.registry))
+        wanted["b"] = ports.parse_end(uow.registry, "b", text, ends_of(uow.registry))
     owners = ports.host_ends(uow, [end for end in wanted.values() if end is not None])
     sides = {name: ConnectSide(name) for name in wanted}
     ends = {name: host_end(uow, side, members, owners.get(wanted[name] or End("", ""))) for name, side in sides.items()}

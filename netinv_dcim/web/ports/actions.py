@@ -22,7 +22,7 @@ from netinv_dcim.web.workbench import page as workbench
 from netinv_dcim.web.workbench.plan import MAX_HOSTS, MAX_ONLY, ONLY
 from netinv_web import notices
 from netinv_web.bulk import bulk_run
-from netinv_web.bulk.editing import applied, apply_updates, delete_selection, nothing
+from netinv_web.bulk.editing import apply_updates, delete_selection, empty_selection_page, redirect_with_notice
 from netinv_web.bulk.selection import KEYS, ROW, Members, Selection, members_of, selected
 from netinv_web.extensions import Action
 from netinv_web.pages import see_other
@@ -63,14 +63,14 @@ def actions_of(endpoint: Endpoint) -> list[Action]:
     ]
 
 
-def _enabling(enabled: bool) -> View:
+def _enabling_view(enabled: bool) -> View:
     """Returns the view that enables or disables the selected ports, and leads back to them."""
 
     def view(request: Request) -> Response:
         endpoint = request.context.endpoint
         selection = selected(request, endpoint, members_of(request), "change")
         if not selection.keys or selection.too_many:
-            return nothing(request, endpoint, selection, "enable" if enabled else "disable")
+            return empty_selection_page(request, endpoint, selection, "enable" if enabled else "disable")
         bodies = {key: {ENABLED: enabled} for key in selection.keys}
         items = [{**body, "id": str(key)} for key, body in bodies.items()]
         if (path := bulk_run.start(request.uow, endpoint, bulk_run.UPDATE, items)) is not None:
@@ -79,12 +79,12 @@ def _enabling(enabled: bool) -> View:
         if error is not None:
             notice = notices.Notice(error_text(error.body), "danger")
             return notices.add(request, see_other(selection.list_url), notice)
-        return applied(request, endpoint, selection, "enabled" if enabled else "disabled")
+        return redirect_with_notice(request, endpoint, selection, "enabled" if enabled else "disabled")
 
     return view
 
 
-enable, disable = _enabling(True), _enabling(False)
+enable, disable = _enabling_view(True), _enabling_view(False)
 
 
 def disconnect(request: Request) -> Response:
@@ -92,7 +92,7 @@ def disconnect(request: Request) -> Response:
     ports, cables = request.context.endpoint, request.uow.registry[CABLE]
     members = members_of(request)
     if not members.get(KEYS):
-        selection, rows = _cabled(request, ports, members)
+        selection, rows = _cabled_ports(request, ports, members)
         if not rows:
             return _without_cables(request, selection)
         members = {ROW: list(dict.fromkeys(str(row["cable_id"]) for row in rows))}
@@ -103,9 +103,9 @@ def disconnect(request: Request) -> Response:
 def connect(request: Request) -> Response:
     """Leads to the page that connects the selected port, or to the workbench with the selected ports that are free."""
     ports = request.context.endpoint
-    selection, rows = _chosen(request, ports, members_of(request))
+    selection, rows = _chosen_ports(request, ports, members_of(request))
     if not rows:
-        return nothing(request, ports, selection, "connect")
+        return empty_selection_page(request, ports, selection, "connect")
     model = ports.model
     free = [
         row for row in rows if row["cable_id"] is None and model.cannot_be_cabled(types.SimpleNamespace(**row)) is None
@@ -126,16 +126,16 @@ def connect(request: Request) -> Response:
     return see_other(f"{workbench.PATH}?{urlencode(pairs)}")
 
 
-def _chosen(request: Request, ports: Endpoint, members: Members) -> tuple[Selection, list[dict[str, Any]]]:
+def _chosen_ports(request: Request, ports: Endpoint, members: Members) -> tuple[Selection, list[dict[str, Any]]]:
     """The selected ports, and their rows, which too many have none of."""
     selection = selected(request, ports, members, "change")
     rows = listing.rows(request.uow, ports, selection.keys, "change") if not selection.too_many else {}
     return selection, list(rows.values())
 
 
-def _cabled(request: Request, ports: Endpoint, members: Members) -> tuple[Selection, list[dict[str, Any]]]:
+def _cabled_ports(request: Request, ports: Endpoint, members: Members) -> tuple[Selection, list[dict[str, Any]]]:
     """The selected ports, and the rows of those that have a cable."""
-    selection, rows = _chosen(request, ports, members)
+    selection, rows = _chosen_ports(request, ports, members)
     return selection, [row for row in rows if row["cable_id"] is not None]
 
 
@@ -148,7 +148,7 @@ def _without_cables(request: Request, selection: Selection) -> Response:
 def move_cables(request: Request) -> Response:
     """Leads to the page that moves the ends of the cables at the selected ports."""
     ports = request.context.endpoint
-    selection, rows = _cabled(request, ports, members_of(request))
+    selection, rows = _cabled_ports(request, ports, members_of(request))
     if not rows:
         return _without_cables(request, selection)
     keys = list(dict.fromkeys(row["cable_id"] for row in rows))

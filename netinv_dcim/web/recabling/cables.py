@@ -68,7 +68,7 @@ class Replacement:
     errors: Sequence[str] = ()
 
 
-def freed(port: ConnectablePort) -> ConnectablePort:
+def free_port(port: ConnectablePort) -> ConnectablePort:
     """The port as it is without its cable."""
     return dataclasses.replace(port, row=types.SimpleNamespace(**{**port.row._mapping, "cable_id": None}))
 
@@ -89,8 +89,8 @@ def read(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> list[OldCa
     found = []
     for key, item in items.items():
         a, b = (places[end] for end in ends[key])
-        both = freed(known[a]), freed(known[b])
-        path, kept = object_path(endpoint, key), _kept(endpoint, item)
+        both = free_port(known[a]), free_port(known[b])
+        path, kept = object_path(endpoint, key), _kept_values(endpoint, item)
         found.append(OldCable(key, path, both, (a, b), kept, _notes(endpoint, item)))
     return found
 
@@ -116,7 +116,7 @@ def with_freed(groups: Groups, cables: Iterable[OldCable]) -> dict[End, list[Por
     }
 
 
-def _kept(endpoint: Endpoint, item: Mapping[str, Any]) -> dict[str, Any]:
+def _kept_values(endpoint: Endpoint, item: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a cable that can be written again, without its ends."""
     values: dict[str, Any] = {}
     for name, field in endpoint.writable.items():

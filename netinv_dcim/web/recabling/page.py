@@ -21,7 +21,7 @@ from netinv_dcim.web.recabling import cables, plans
 from netinv_dcim.web.recabling.cables import OldCable
 from netinv_dcim.web.recabling.plans import END, TO, WAY, WAYS, Recabling
 from netinv_web import notices
-from netinv_web.bulk.editing import nothing
+from netinv_web.bulk.editing import empty_selection_page
 from netinv_web.bulk.selection import APPLY, ROW, Selection, members_of, selected, step_of
 from netinv_web.forms.controls import Members
 from netinv_web.forms.deletion import trial
@@ -49,11 +49,13 @@ class RecablingOperation:
     done: str
 
 
-MOVE = RecablingOperation(f"{LISTED}move/", "Move cables", plans.moving, "move", "End that moves", "{} moved to {}.")
+MOVE = RecablingOperation(
+    f"{LISTED}move/", "Move cables", plans.plan_moves, "move", "End that moves", "{} moved to {}."
+)
 INSERT = RecablingOperation(
     f"{LISTED}insert-panel/",
     "Insert a panel",
-    plans.inserting,
+    plans.plan_insertions,
     "replace",
     "The front faces",
     "{} now lead{s} through {}.",
@@ -72,7 +74,7 @@ def _view(operation: RecablingOperation) -> Callable[[Request], Response]:
         if not may(uow, endpoint, "add"):
             raise Denied(missing=(endpoint.label, "add"))
         if not selection.keys or selection.too_many:
-            return nothing(request, endpoint, selection, operation.verb)
+            return empty_selection_page(request, endpoint, selection, operation.verb)
         if request.method == "POST" and step_of(posted) != APPLY:
             return see_other(_address(operation, selection, members))
         found = cables.read(uow, endpoint, selection.keys)

@@ -51,10 +51,10 @@ class Recabling:
         return bool(self.replacements) and not any(item.errors for item in self.replacements)
 
 
-def moving(uow: UnitOfWork, cables: Sequence[OldCable], members: Members) -> Recabling:
+def plan_moves(uow: UnitOfWork, cables: Sequence[OldCable], members: Members) -> Recabling:
     """Each cable goes from the end that stays to another port."""
     form = _form(cables, members)
-    _open(uow, form, cables, members, {end.host.end for _, end in form.near})
+    _open_host(uow, form, cables, members, {end.host.end for _, end in form.near})
     registry = uow.registry
 
     def fit(port: ConnectablePort, cable: OldCable, end: ConnectablePort) -> Pairs | str:
@@ -68,13 +68,13 @@ def moving(uow: UnitOfWork, cables: Sequence[OldCable], members: Members) -> Rec
     return form
 
 
-def inserting(uow: UnitOfWork, cables: Sequence[OldCable], members: Members) -> Recabling:
+def plan_insertions(uow: UnitOfWork, cables: Sequence[OldCable], members: Members) -> Recabling:
     """Each cable becomes two: from the chosen end to a front port, and from the rear port behind it to the other."""
     form = _form(cables, members)
     side = form.side
     side.heading = "Panel"
     side.kinds, side.limits = [("dcim.device", "Device")], {"has_front_ports": "true"}  # each is on a rear port
-    _open(uow, form, cables, members, set())
+    _open_host(uow, form, cables, members, set())
     registry = uow.registry
     rears = {port.end.id: port for group in side.groups if group.label == REAR for port in group.ports}
     side.groups = [_with_rears(group, rears) for group in side.groups if group.label == FRONT]
@@ -128,7 +128,9 @@ def _form(cables: Sequence[OldCable], members: Members) -> Recabling:
     return Recabling(ConnectSide(TO), ends, end, way, near, len(cables) - len(near))
 
 
-def _open(uow: UnitOfWork, form: Recabling, cables: Sequence[OldCable], members: Members, hosts: Iterable[End]) -> None:
+def _open_host(
+    uow: UnitOfWork, form: Recabling, cables: Sequence[OldCable], members: Members, hosts: Iterable[End]
+) -> None:
     """Adds the chosen host with its ports, as they are without the cables. A single one of ``hosts`` is proposed."""
     side, proposed = form.side, list(hosts)
     end = sides.host_end(uow, side, members, proposed[0] if len(proposed) == 1 else None)
@@ -150,7 +152,7 @@ def _choose(registry: Registry, form: Recabling, members: Members, fit: Fit, ord
     found = {port.end: fit(port, cable, end) for group in side.groups for port in group.ports}
     side.reasons = {key: value if isinstance(value, str) else "" for key, value in found.items()}
     side.fitting = frozenset(group.label for group in side.groups if side.free(group))
-    side.chosen = side.port(ports.parsed(registry, TO, text, ends_of(registry))) if text else None
+    side.chosen = side.port(ports.parse_end(registry, TO, text, ends_of(registry))) if text else None
     if side.chosen is None:
         side.chosen = next((p for group in ordered for p in group.ports if not side.reasons[p.end]), None)
 

@@ -73,7 +73,7 @@ def show(request: Request) -> Response:
     """The page; a POST connects the pairs."""
     uow, endpoint = request.uow, request.context.endpoint
     query = _query(request, endpoint)
-    adding = {name: _added(uow, query, name) for name in SIDES}
+    adding = {name: _host_form(uow, query, name) for name in SIDES}
     plain = _plain(query)
     for name, form in adding.items():
         if form.host is not None:
@@ -81,7 +81,7 @@ def show(request: Request) -> Response:
             plain = plain.with_values(name, list(dict.fromkeys(texts)))
     benches = benches_of(uow, plain)
     if request.method != "POST":
-        following = _stepped(uow, query, plain, benches)
+        following = _apply_step(uow, query, plain, benches)
         if following != plain or any(form.host is not None for form in adding.values()):
             return see_other(following.url)
     pairs = pairs_of(uow, plain, benches)
@@ -116,7 +116,7 @@ def _last(query: ListQuery, name: str) -> str:
     return next(reversed(query.values(name)), "")
 
 
-def _added(uow: UnitOfWork, query: ListQuery, name: str) -> Adding:
+def _host_form(uow: UnitOfWork, query: ListQuery, name: str) -> Adding:
     """The form that adds a host, with the host that was sent by it."""
     kinds = ports.hosts_by_label(uow.registry)
     kind = _last(query, f"_in_{name}") or next(iter(kinds))
@@ -131,7 +131,7 @@ def _added(uow: UnitOfWork, query: ListQuery, name: str) -> Adding:
     return form
 
 
-def _stepped(uow: UnitOfWork, query: ListQuery, plain: ListQuery, benches: Mapping[str, Bench]) -> ListQuery:
+def _apply_step(uow: UnitOfWork, query: ListQuery, plain: ListQuery, benches: Mapping[str, Bench]) -> ListQuery:
     """The plan after the step that a form asks for: a way to pair, or a pair of chosen ports.
 
     :raises Invalid: for a way that does not exist
@@ -149,7 +149,7 @@ def _stepped(uow: UnitOfWork, query: ListQuery, plain: ListQuery, benches: Mappi
 
 
 def _of_kind(bench: Bench) -> list[ConnectablePort]:
-    return [port for host in bench.hosts for port in bench.shown(host)]
+    return [port for host in bench.hosts for port in bench.ports_to_show(host)]
 
 
 def _free(uow: UnitOfWork, bench: Bench) -> list[ConnectablePort]:

@@ -27,7 +27,7 @@ def by_name(left: Sequence[ConnectablePort], right: Sequence[ConnectablePort]) -
             yield port, others.pop(0)
 
 
-def crossed(left: Sequence[ConnectablePort], right: Sequence[ConnectablePort]) -> Pairs:
+def pair_crossed(left: Sequence[ConnectablePort], right: Sequence[ConnectablePort]) -> Pairs:
     """The first with the second and the second with the first, as transmitting and receiving fibres."""
     exchanged = (port for place in range(0, len(right), 2) for port in reversed(right[place : place + 2]))
     return zip(left, exchanged, strict=False)
@@ -38,7 +38,7 @@ def reversed_order(left: Sequence[ConnectablePort], right: Sequence[ConnectableP
     return zip(left, reversed(right), strict=False)
 
 
-def fanned(left: Sequence[ConnectablePort], right: Sequence[ConnectablePort]) -> Pairs:
+def pair_fanned(left: Sequence[ConnectablePort], right: Sequence[ConnectablePort]) -> Pairs:
     """Each with the first of the next twelve: trunks, which are split up behind the first port of a cassette."""
     return zip(left, right[::FAN], strict=False)
 
@@ -46,7 +46,7 @@ def fanned(left: Sequence[ConnectablePort], right: Sequence[ConnectablePort]) ->
 PAIRINGS: Mapping[str, tuple[str, Pairing]] = {
     "order": ("In order", in_order),
     "name": ("By equal name", by_name),
-    "crossed": ("Crossed", crossed),
+    "crossed": ("Crossed", pair_crossed),
     "reverse": ("In reverse", reversed_order),
-    "fan": (f"1:{FAN}", fanned),
+    "fan": (f"1:{FAN}", pair_fanned),
 }

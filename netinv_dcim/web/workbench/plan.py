@@ -50,15 +50,15 @@ class Bench:
         """All ports, of every kind, in the order of the page."""
         return [port for host in self.hosts for group in self.groups.get(host.end, ()) for port in group.ports]
 
-    def shown(self, host: PortHost) -> list[ConnectablePort]:
+    def ports_to_show(self, host: PortHost) -> list[ConnectablePort]:
         """The ports of a host that are of the chosen kind and take cables; only the selected ones, if there are any."""
-        return self.selected(host) or [port for group in self.chosen(host) for port in group.listed]
+        return self.selected_ports(host) or [port for group in self.groups_of_kind(host) for port in group.listed]
 
-    def selected(self, host: PortHost) -> list[ConnectablePort]:
+    def selected_ports(self, host: PortHost) -> list[ConnectablePort]:
         """The ports of a host that were selected before, of the chosen kind."""
-        return [port for group in self.chosen(host) for port in group.listed if port.end.id in self.only]
+        return [port for group in self.groups_of_kind(host) for port in group.listed if port.end.id in self.only]
 
-    def chosen(self, host: PortHost) -> list[PortGroup]:
+    def groups_of_kind(self, host: PortHost) -> list[PortGroup]:
         """The ports of a host that are of the chosen kind."""
         return [group for group in self.groups.get(host.end, ()) if group.label == self.kind]
 
@@ -95,7 +95,7 @@ def benches_of(uow: UnitOfWork, query: ListQuery) -> dict[str, Bench]:
     """
     benches = {name: Bench(name) for name in SIDES}
     labels = ports.hosts_by_label(uow.registry)
-    ends = {name: [ports.parsed(uow.registry, name, text, labels) for text in query.values(name)] for name in SIDES}
+    ends = {name: [ports.parse_end(uow.registry, name, text, labels) for text in query.values(name)] for name in SIDES}
     found = ports.hosts_of(uow, [end for of_side in ends.values() for end in of_side])
     for name, of_side in ends.items():
         if len(of_side) > MAX_HOSTS:

@@ -42,7 +42,7 @@ NOT_SAVED = "{} Nothing was saved, and you have left it."
 REFUSED = "{} Leave the change request first, by the button at the top."
 
 
-def entered(request: Request) -> uuid.UUID | None:
+def entered_id(request: Request) -> uuid.UUID | None:
     """The id of the change request that the session of a request entered; ``None`` outside of any."""
     session = current(request)
     if session is None or COOKIE not in request.cookies:
@@ -65,12 +65,12 @@ def _forget(request: Request, response: Response) -> None:
 class BrowserPages:
     """Serves the requests of browsers (:class:`netinv_extras.change_requests.entering.AsidePages`)."""
 
-    def served(self, view: View, context: Any, request: Request, options: Mapping[str, Any]) -> Response:
+    def serve(self, view: View, context: Any, request: Request, options: Mapping[str, Any]) -> Response:
         """The answer of a view in the change request that the session entered, or with its changes proposed."""
-        key = entered(request)
+        key = entered_id(request)
         if key is None:
-            return proposing.served(view, context, request)
-        self.marked(request)
+            return proposing.propose_or_serve(view, context, request)
+        self.mark(request)
         if options.get("personal") or entering.is_outside(context, request):
             return view(context, request)
         writes, runs = options.get("permission") in WRITES and not options.get("read_only"), options.get("runs_aside")
@@ -80,14 +80,14 @@ class BrowserPages:
             except Invalid as error:
                 raise Conflict(REFUSED.format(error_text(error.body))) from error
         return entering.run(
-            view, context, request, key, lambda error: _ended(view, context, request, key, error), runs=bool(runs)
+            view, context, request, key, lambda error: _leave_ended(view, context, request, key, error), runs=bool(runs)
         )
 
-    def marked(self, request: Request) -> None:
+    def mark(self, request: Request) -> None:
         """Puts the bar on top of the page."""
         request.netinv_banners = banners
 
-    def shown(self, view: View, context: Any, request: Request, proposed: Sequence[Proposal]) -> View:
+    def show_proposed(self, view: View, context: Any, request: Request, proposed: Sequence[Proposal]) -> View:
         """The view of a page with marks; a deleted object's page says that it is one."""
         if not is_page(request) or request.method not in ("GET", "HEAD"):
             return view
@@ -98,16 +98,16 @@ class BrowserPages:
             try:
                 return view(context, request)
             except NotFound as error:
-                raise marks.explained(context, error) from error
+                raise marks.explain(context, error) from error
 
         return explained
 
-    def finished(self, request: Request, response: Response) -> None:
+    def finish(self, request: Request, response: Response) -> None:
         """Removes links of a page while the changes are made."""
         finish(response, request)
 
 
-def _ended(view: View, context: Any, request: Request, key: uuid.UUID, error: RequestError) -> Response:
+def _leave_ended(view: View, context: Any, request: Request, key: uuid.UUID, error: RequestError) -> Response:
     """The answer in a change request that is not open any more: the page leaves it, a form is refused."""
     reason = GONE if isinstance(error, Invalid) else error_text(error.body)
     if request.method not in ("GET", "HEAD"):
@@ -168,7 +168,7 @@ def _row(request: Request, endpoint: Endpoint, key: Any) -> Mapping[str, Any] | 
 
 def banners(request: Request) -> list[Banner]:
     """The bar of a page, which says which change request one is in."""
-    row, key = getattr(request, "netinv_change_request", None), entered(request)
+    row, key = getattr(request, "netinv_change_request", None), entered_id(request)
     if row is None and key is not None:
         row = _row(request, request.registry.netinv[LABEL], key)
     if row is None:

@@ -79,9 +79,9 @@ class ReviewedChanges:
     @property
     def events(self) -> list[dict[str, Any]]:
         """The events, each with the words for its kind, its time and what it is about."""
-        return [self._shown(event) for event in self._events]
+        return [self._show_event(event) for event in self._events]
 
-    def _shown(self, event: Mapping[str, Any]) -> dict[str, Any]:
+    def _show_event(self, event: Mapping[str, Any]) -> dict[str, Any]:
         about: About | None = self._about.get(event["id"])
         words = {"label": EVENTS.labels[event["kind"]], "shown_time": time_markup(event["time"])}
         standing = "" if about is None else STANDING.get(about.state, "")

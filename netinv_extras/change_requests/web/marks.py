@@ -111,7 +111,7 @@ class ProposedMarks:
         """The object of the page as it is."""
         return self._live.get((endpoint, key))
 
-    def explained(self, context: Any, error: NotFound) -> NotFound:
+    def explain(self, context: Any, error: NotFound) -> NotFound:
         """The error of the page of an object, which says where the change request deletes the object."""
         key = getattr(context, "key", None)
         return error if key is None or self.live(context.endpoint, str(key)) is None else NotFound(GONE)

@@ -25,7 +25,7 @@ from netinv_extras.change_requests.models import (
     request_table,
 )
 from netinv_extras.change_requests.proposals import Proposal
-from netinv_extras.change_requests.web.entered import entered
+from netinv_extras.change_requests.web.entered import entered_id
 from netinv_extras.change_requests.web.field_comments import ReviewedChanges
 from netinv_extras.changelog.web.differences import sentences_of
 from netinv_web.extensions import CountedAttention, Panel
@@ -56,9 +56,9 @@ def next_steps(request: Request, endpoint: Endpoint, representation: Mapping[str
     """Panel of the state in words, with the buttons of the next steps of the user."""
     uow, key, state = request.uow, uuid.UUID(str(representation["id"])), representation["state"]["value"]
     row = lifecycle.row_of(uow, key, "view")
-    count, needed = sum(row[name] for name in COUNTED.values()), review.needed(uow)
+    count, needed = sum(row[name] for name in COUNTED.values()), review.needed_approvals(uow)
     may_change, is_open = may(uow, endpoint, "change"), state in OPEN_STATES
-    rules = requirements.progress(uow, key, requirements.stored(uow, key)) if is_open else []
+    rules = requirements.progress(uow, key, requirements.stored_rules(uow, key)) if is_open else []
     missing = needed > row["approvals"] or (needed > 0 and state != APPROVED) or any(item.missing for item in rules)
     reviewed = state in (SUBMITTED, APPROVED)
     return {
@@ -73,7 +73,7 @@ def next_steps(request: Request, endpoint: Endpoint, representation: Mapping[str
         "has_approved": bool(row["approvals"]) and review.has_approved(uow, key),
         "own": reviewed and may(uow, endpoint, "approve") and review.is_author(uow, row),
         "last_updated": row["last_updated"].isoformat(),
-        "may_enter": is_open and entered(request) != key,
+        "may_enter": is_open and entered_id(request) != key,
         "may_close": may_change and is_open,
         "may_schedule": may_change and count > 0 and is_open,
         "merge_at": time_markup(row["merge_at"]) if row["merge_at"] is not None else "",

@@ -57,21 +57,21 @@ def save_buttons(request: Request, endpoint: Endpoint) -> list[SaveButton]:
         return []
     shown = getattr(request.context, "endpoint", None)
     key = getattr(request.context, "key", None) if shown is endpoint else None
-    every, some = requirements.expected(uow, endpoint, key)
+    every, some = requirements.expected_rules(uow, endpoint, key)
     instead = REASON.format(endpoint.plural, ", ".join(rule.name for rule in every)) if every else ""
-    hint = SOME.format(", ".join(_named(rule) for rule in some)) if some and not every else ""
+    hint = SOME.format(", ".join(_name_rule(rule) for rule in some)) if some and not every else ""
     if not may(uow, uow.registry[LABEL], "add"):
         return [SaveButton("", instead=instead, hint=hint)] if instead or hint else []
     return [SaveButton("Propose", MEMBER, ASK, HELP, instead=instead, hint=hint)]
 
 
-def _named(rule: Rule) -> str:
+def _name_rule(rule: Rule) -> str:
     """The name of a rule, with the labels of its fields: ``Core sites (ASN, Status)``."""
     labels = sorted(label_of_name(name) for name in rule.field_names)
     return f"{rule.name} ({', '.join(labels)})" if labels else rule.name
 
 
-def served(view: View, context: Any, request: Request) -> Response:
+def propose_or_serve(view: View, context: Any, request: Request) -> Response:
     """The answer of a view; where its form is to be proposed, that of the change request."""
     proposing = request.method == "POST" and entering.PROPOSE in request.body
     target = form_text(request, MEMBER) if proposing else ""
@@ -109,7 +109,7 @@ def _direct(view: View, context: Any, request: Request) -> Response:
     """
     response, uow = view(context, request), request.uow
     endpoint = getattr(context, "endpoint", None)
-    if not uow.writing or response.status_int >= 400 or not requirements.enabled(uow):
+    if not uow.writing or response.status_int >= 400 or not requirements.enabled_rules(uow):
         return response
     changes = uow.change_set.pending
     try:

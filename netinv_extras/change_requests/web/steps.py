@@ -46,12 +46,12 @@ def _answer(
             step()
     except (Conflict, Invalid) as error:
         if body.get("text", "").strip():
-            return _refused(request, error, body)
+            return _show_refusal(request, error, body)
         notice = notices.Notice(_reason(error), kind="warning")
     return notices.add(request, see_other(PATH.format(key_of(request))), notice)
 
 
-def _refused(request: Request, error: RequestError, body: Mapping[str, str]) -> Response:
+def _show_refusal(request: Request, error: RequestError, body: Mapping[str, str]) -> Response:
     """The page of a refused step: the reason, and a form that adds its text as a comment."""
     key = key_of(request)
     about = [(name, body[name]) for name in comments.REFERENCE if body.get(name)]

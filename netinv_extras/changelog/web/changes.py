@@ -176,7 +176,7 @@ def _deliveries(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Delivery
     return deliveries
 
 
-def grouped(uow: UnitOfWork, changes: Iterable[ShownChange]) -> list[RequestGroup]:
+def group_changes(uow: UnitOfWork, changes: Iterable[ShownChange]) -> list[RequestGroup]:
     """Consecutive changes of one request together; one statement counts the changes of the requests."""
     groups = [(key, list(items)) for key, items in itertools.groupby(changes, operator.attrgetter("request_id"))]
     counts = _counts(uow, {key for key, _ in groups})

@@ -95,7 +95,7 @@ def _object_text(registry: Registry, pair: _Reference, state: Mapping[str, Any] 
     return title_of_type(registry, label)
 
 
-def _labelled(value: Any, labels: Mapping[Any, str]) -> str:
+def _label(value: Any, labels: Mapping[Any, str]) -> str:
     items = value if isinstance(value, list) else [value]
     return ", ".join(str(labels.get(item, item)) for item in items if item is not None)
 
@@ -106,7 +106,7 @@ def _of_field(registry: Registry, endpoint: Endpoint | None, field: Field | None
         return _arrow(types_text(registry, item.before), types_text(registry, item.after))
     labels = labels_of(field) if field is not None else {}
     if labels:
-        return _arrow(*(_labelled(value, labels) for value in (item.before, item.after)))
+        return _arrow(*(_label(value, labels) for value in (item.before, item.after)))
     if isinstance(field, Reference):
         return _arrow(
             *(_ID.sub(lambda match: f"{match[0][:8]}…", text) for text in (item.before_text, item.after_text))
@@ -151,13 +151,13 @@ def _by_word(before: str, after: str) -> Markup:
 def _piece(part: DifferencePart, *, first: bool, last: bool) -> Markup:
     """The markup of a part: unchanged words, or deleted ones and those in their place."""
     if part.unchanged:
-        return escape(without_controls(_shortened(part.unchanged, first=first, last=last)))
+        return escape(without_controls(_shorten(part.unchanged, first=first, last=last)))
     deleted, inserted = (without_controls("".join(words)) for words in (part.deleted, part.inserted))
     markup = Markup("<del>{}</del>").format(deleted) if deleted else Markup()
     return markup + Markup("<ins>{}</ins>").format(inserted) if inserted else markup
 
 
-def _shortened(words: Sequence[str], *, first: bool, last: bool) -> str:
+def _shorten(words: Sequence[str], *, first: bool, last: bool) -> str:
     """The unchanged words beside changed ones, with an ellipsis in place of the others."""
     if len(words) <= 2 * CONTEXT_WORDS:
         return "".join(words)

@@ -69,7 +69,7 @@ def _page(request: Request, parameters: Parameters, *, empty: bool = False) -> d
     if not empty:
         count, keys = listing.ids(uow, uow.registry[CHANGE], parameters, Slice(PAGE_SIZE, (number - 1) * PAGE_SIZE))
     return {
-        "groups": changes.grouped(uow, changes.load(uow, keys)),
+        "groups": changes.group_changes(uow, changes.load(uow, keys)),
         "pages": Pages(number, PAGE_SIZE, count),
         "query": query,
         "undo_path": undo.PATH,
@@ -95,7 +95,7 @@ def panel(request: Request, endpoint: Endpoint, representation: Mapping[str, Any
     loaded = changes.load(uow, [key], visible=representation["changed_object"] is not None)
     if not loaded:
         raise NotFound()
-    (group,) = changes.grouped(uow, loaded)
+    (group,) = changes.group_changes(uow, loaded)
     return {
         "change": loaded[0],
         "group": group,

@@ -53,13 +53,13 @@ def content(request: Request) -> dict[str, Any] | None:
     details = _details(uow, [group[0].id for group in groups if len(group) == 1])
     path = page_path(endpoint)
     entries = [
-        _entry(uow.registry, path, group, details) | {"may_undo": undo.may_undo(uow, map(_changed, group))}
+        _entry(uow.registry, path, group, details) | {"may_undo": undo.may_undo(uow, map(_changed_object, group))}
         for group in groups
     ]
     return {"path": path, "entries": entries, "undo_path": undo.path_for(request)}
 
 
-def _changed(row: Any) -> tuple[str, str]:
+def _changed_object(row: Any) -> tuple[str, str]:
     return row.changed_object_type, row.action
 
 

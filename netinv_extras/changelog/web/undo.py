@@ -88,7 +88,7 @@ def undo(request: Request) -> Response:
     except (Conflict, Invalid) as error:
         return page(request, REFUSED, {"refusals": undo_run.refusals(error), "back": following}, 409)
     notice = notices.Notice(_text(reverted), undo=str(uow.request_id))
-    return notices.add(request, see_other(_following(uow, reverted, following)), notice)
+    return notices.add(request, see_other(_next_page(uow, reverted, following)), notice)
 
 
 def _posted_id(request: Request, name: str) -> uuid.UUID:
@@ -126,7 +126,7 @@ def _text(reverted: Sequence[RevertedObject]) -> str:
     return f"{text} Not restored: {', '.join(map(label_of_name, missing))}." if missing else text
 
 
-def _following(uow: UnitOfWork, reverted: Sequence[RevertedObject], path: str) -> str:
+def _next_page(uow: UnitOfWork, reverted: Sequence[RevertedObject], path: str) -> str:
     """The path to go on to: the page of the one object that came back, and no page of an object that is gone."""
     if len(reverted) == 1 and reverted[0].action == CREATE:
         return page_of_object(uow, reverted[0].endpoint, reverted[0].key, path)

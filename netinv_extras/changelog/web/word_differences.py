@@ -43,11 +43,11 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
 def _middle(old: Sequence[str], new: Sequence[str]) -> list[DifferencePart] | None:
     if not old or not new:
         return [DifferencePart(deleted=old, inserted=new)]
-    reached = _reached(old, new)
+    reached = _reach_end(old, new)
     return None if reached is None else list(_parts(old, new, _matches(reached, len(old), len(new))))
 
 
-def _reached(old: Sequence[str], new: Sequence[str]) -> list[dict[int, int]] | None:
+def _reach_end(old: Sequence[str], new: Sequence[str]) -> list[dict[int, int]] | None:
     """For each number of edits, the place in ``old`` that each diagonal gets to: place in ``old`` less that in ``new``.
 
     ``None`` beyond :data:`MAX_EDITS` or :data:`MAX_STEPS`.

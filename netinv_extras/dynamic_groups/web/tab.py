@@ -72,7 +72,7 @@ def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any])
     visible = permissions.visible_ids(uow, uow.registry[LABEL], of_type)
     seen = sorted((key for key in of_type if key in visible), key=lambda key: str(groups[key].name))
     batches = _batches(uow, seen[:MAX_GROUPS])
-    members = [group for batch in batches for group in _containing(uow, endpoint, representation["id"], batch)]
+    members = [group for batch in batches for group in _groups_containing(uow, endpoint, representation["id"], batch)]
     rest = f"{page_path(uow.registry[LABEL])}?content_type={endpoint.label}"
     named = [(groups[key].name, object_path(uow.registry[LABEL], key)) for key in members]
     return {"groups": sorted(named), "unchecked": len(seen) - sum(map(len, batches)), "rest": rest}
@@ -97,7 +97,7 @@ def _batches(uow: UnitOfWork, groups: Sequence[Any]) -> list[list[Any]]:
     return batches[:MAX_STATEMENTS]
 
 
-def _containing(uow: UnitOfWork, endpoint: Endpoint, key: Any, groups: Sequence[Any]) -> list[Any]:
+def _groups_containing(uow: UnitOfWork, endpoint: Endpoint, key: Any, groups: Sequence[Any]) -> list[Any]:
     """The ids of the groups whose condition an object meets."""
     conditions: list[tuple[Any, Any]] = []
     for group in groups:
@@ -106,10 +106,10 @@ def _containing(uow: UnitOfWork, endpoint: Endpoint, key: Any, groups: Sequence[
         except Invalid:  # its filter is no longer valid, so it has no members
             continue
         conditions.append((group, sa.true() if condition is None else condition))
-    return _met(uow, endpoint, key, conditions)
+    return _groups_met(uow, endpoint, key, conditions)
 
 
-def _met(uow: UnitOfWork, endpoint: Endpoint, key: Any, conditions: Sequence[tuple[Any, Any]]) -> list[Any]:
+def _groups_met(uow: UnitOfWork, endpoint: Endpoint, key: Any, conditions: Sequence[tuple[Any, Any]]) -> list[Any]:
     """The ids of the groups whose condition an object meets: one statement with a column for each group.
 
     When the database cannot evaluate it, such as for a filter with thousands of values, it is repeated for each half of
@@ -126,5 +126,5 @@ def _met(uow: UnitOfWork, endpoint: Endpoint, key: Any, conditions: Sequence[tup
             raise
         half = len(conditions) // 2
         halves = (conditions[:half], conditions[half:]) if half else ()
-        return [group for part in halves for group in _met(uow, endpoint, key, part)]
+        return [group for part in halves for group in _groups_met(uow, endpoint, key, part)]
     return [] if row is None else [group for (group, _), holds in zip(conditions, row, strict=True) if holds]

@@ -11,7 +11,7 @@ from pyramid.response import Response
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_extras.git import views as git_views
-from netinv_extras.git.models import GitRepository, failed
+from netinv_extras.git.models import GitRepository, last_sync_failed
 from netinv_extras.git.sync import LABEL
 from netinv_web import notices
 from netinv_web.extensions import CountedAttention, Panel
@@ -64,7 +64,7 @@ FAILED_SYNCS = CountedAttention(
     "/extras/git-repositories/?sync_failed=true",
     one="1 Git repository could not be synchronised",
     label=LABEL,
-    condition=failed(table_of(GitRepository)),
+    condition=last_sync_failed(table_of(GitRepository)),
 )
 
 

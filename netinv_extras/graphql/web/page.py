@@ -62,11 +62,11 @@ def _execute(request: Request, query: str, variables: str) -> tuple[str, bool]:
     try:
         answer = graphql_query.execute(request.uow, query, values)
     except RequestError as error:
-        return _indented(error.body), True
-    return _indented(answer), False
+        return _indent(error.body), True
+    return _indent(answer), False
 
 
-def _indented(value: Any) -> str:
+def _indent(value: Any) -> str:
     return json.dumps(json.loads(dumps(value)), indent=2, ensure_ascii=False)
 
 

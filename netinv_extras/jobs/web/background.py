@@ -94,7 +94,9 @@ class JobBackground:
         levels = sa.select(_entries.c.log_level, _entries.c.message).where(_entries.c.job_result_id == row.id)
         entries: list[Any] = list(uow.execute(levels.order_by(*order)).all())
         if row.status == RUNNING:
-            entries += [LogLine(item["log_level"], item["message"]) for item in live_log.shared(uow.registry, row.id)]
+            entries += [
+                LogLine(item["log_level"], item["message"]) for item in live_log.shared_entries(uow.registry, row.id)
+            ]
         counts = [
             found for entry in entries if entry.log_level == INFO and (found := _PROGRESS.fullmatch(entry.message))
         ]

@@ -115,16 +115,16 @@ def _control(registry: Registry, name: str, variable: Variable) -> Control:
         control.depends_on = {f"{PREFIX}{other}": key for other, key in variable.depends_on.items()}
     elif isinstance(variable, kinds.IntegerVar):
         control.kind = "number"
-        control.attributes = _stated({"min": variable.min_value, "max": variable.max_value, "step": 1})
+        control.attributes = _stated_attributes({"min": variable.min_value, "max": variable.max_value, "step": 1})
     elif isinstance(variable, kinds.FileVar):
         control.kind = "file"
     elif isinstance(variable, kinds.StringVar):
         control.kind = "textarea" if isinstance(variable, kinds.TextVar) else "text"
-        control.attributes = _stated({"maxlength": variable.max_length, "minlength": variable.min_length})
+        control.attributes = _stated_attributes({"maxlength": variable.max_length, "minlength": variable.min_length})
     return control
 
 
-def _stated(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _stated_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attributes.items() if value is not None}
 
 
@@ -173,10 +173,10 @@ def _body(request: Request, form: RunForm, variables: Mapping[str, Variable]) ->
     errors: dict[str, Any] = {}
     for control, name in zip(form.variables, variables, strict=True):
         try:
-            data[name] = _sent(request, control)
+            data[name] = _sent_value(request, control)
         except colander.Invalid as error:
             errors[name] = errors_of(error)
-    options = {control.name: _sent(request, control) for control in form.options}
+    options = {control.name: _sent_value(request, control) for control in form.options}
     if errors:
         raise Invalid({"errors": errors})
     body: dict[str, Any] = {"data": data, "commit": options.get("commit", False)}
@@ -187,7 +187,7 @@ def _body(request: Request, form: RunForm, variables: Mapping[str, Variable]) ->
     return body
 
 
-def _sent(request: Request, control: Control) -> Any:
+def _sent_value(request: Request, control: Control) -> Any:
     if control.kind == "file":
         upload = form_of(request).get(control.name)
         return upload if isinstance(upload, Upload) and upload.name else None

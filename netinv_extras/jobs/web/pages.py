@@ -15,7 +15,7 @@ from netinv_extras.jobs.hooks import HOOK_LABEL, JobHook
 from netinv_extras.jobs.legacy_views import job_id
 from netinv_extras.jobs.results import LABEL as RESULT_LABEL
 from netinv_extras.jobs.results import JobResult
-from netinv_extras.jobs.schedules import LABEL, ScheduledJob, obstacle, waiting
+from netinv_extras.jobs.schedules import LABEL, ScheduledJob, obstacle, waits_for_approval
 from netinv_extras.jobs.web import buttons, forms, results, states
 from netinv_web.extensions import CountedAttention, Panel
 from netinv_web.paths import object_path
@@ -43,7 +43,7 @@ _WAITING = CountedAttention(
     "Review",
     one="1 job waits for approval",
     label=LABEL,
-    condition=sa.and_(waiting(_schedule), obstacle(_schedule).is_(None)),
+    condition=sa.and_(waits_for_approval(_schedule), obstacle(_schedule).is_(None)),
 )
 _SCHEDULES = CountedAttention(
     "{:,} scheduled jobs cannot run",

@@ -109,7 +109,7 @@ def log_values(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any]:
     status = result["status"]["value"]
     if status == RUNNING:
         last = rows[-1]["position"] if rows else 0
-        rows += [row for row in live_log.shared(uow.registry, result["id"]) if row["position"] > last]
+        rows += [row for row in live_log.shared_entries(uow.registry, result["id"]) if row["position"] > last]
     return {
         "entries": [_entry(row) for row in rows],
         "output": _output(result["data"]),

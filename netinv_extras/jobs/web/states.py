@@ -40,7 +40,7 @@ def schedule_state(obstacle: str | None, next_run: datetime.datetime | None, *, 
 def _schedule_cell(plan: ReadPlan, place: JoinedTable) -> CellReader:
     """The reader of the cells with the state of a schedule."""
     reason = plan.expression(place, "obstacle", schedules.obstacle(place.table))
-    waits = plan.expression(place, "waits", schedules.waiting(place.table))
+    waits = plan.expression(place, "waits", schedules.waits_for_approval(place.table))
     next_run = plan.column(place, "next_run")
 
     def read(row: Row, page: RowSet) -> Markup:

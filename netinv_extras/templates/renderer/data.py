@@ -42,11 +42,11 @@ class Members(SharedDict):
         return str(next((self[name] for name in ("display", "label") if name in self), dict(self)))
 
 
-def shared(value: Any) -> Any:
+def read_only(value: Any) -> Any:
     """Returns JSON data as objects and lists that templates cannot change."""
     if isinstance(value, dict):
-        return SharedDict({name: shared(member) for name, member in value.items()})
-    return SharedList(map(shared, value)) if isinstance(value, list) else value
+        return SharedDict({name: read_only(member) for name, member in value.items()})
+    return SharedList(map(read_only, value)) if isinstance(value, list) else value
 
 
 class Percentage(int):

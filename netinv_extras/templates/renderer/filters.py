@@ -213,7 +213,7 @@ def hyperlinked_object(item: Any, name: str = "display") -> str:
 # -- filters from elsewhere
 
 
-def guarded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def with_plain_values(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a filter that gets plain values, and whose result is plain data.
 
     The names of attributes among its arguments cannot begin with an underscore.
@@ -224,12 +224,14 @@ def guarded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         given = [*arguments[1:], *named.values()]
         if name.startswith("ipaddress_") and any(str(each).startswith("_") for each in given):
             raise SecurityError(f"the filter {name} reads no attributes that begin with an underscore")
-        return plain_data(function(*map(_given, arguments), **{key: _given(each) for key, each in named.items()}))
+        return plain_data(
+            function(*map(_plain_value, arguments), **{key: _plain_value(each) for key, each in named.items()})
+        )
 
     return call
 
 
-def _given(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, Null):
         return None
     if isinstance(value, Undefined):
@@ -265,7 +267,7 @@ def _list(values: Iterable[Any]) -> list[Any]:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **{
-        name: guarded(name, function)
+        name: with_plain_values(name, function)
         for name, function in jinja2_convenience_function().items()
         if name not in _WITHOUT
     },

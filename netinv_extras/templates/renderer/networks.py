@@ -16,7 +16,7 @@ Key = tuple[int, int, int, int]
 _BITS = {4: 32, 6: 128}
 
 
-def _ordered(name: str) -> Any:
+def _comparison(name: str) -> Any:
     """A comparison by number with another address or network, and by text with any other text."""
     by_text: Callable[[str, Any], Any] = getattr(str, name)
 
@@ -33,7 +33,7 @@ class _Text(str):
     """Text with numeric order."""
 
     __slots__ = ()
-    __lt__, __le__, __gt__, __ge__ = map(_ordered, ("__lt__", "__le__", "__gt__", "__ge__"))
+    __lt__, __le__, __gt__, __ge__ = map(_comparison, ("__lt__", "__le__", "__gt__", "__ge__"))
     __eq__ = str.__eq__
     __hash__ = str.__hash__
 
@@ -185,12 +185,12 @@ class IPNetwork(_Text):
         return [IPNetwork(network.supernet(new_prefix=length)) for length in range(prefixlen, self.prefixlen)]
 
     def next(self, step: int = 1) -> IPNetwork:
-        return self._moved(step)
+        return self._move(step)
 
     def previous(self, step: int = 1) -> IPNetwork:
-        return self._moved(-step)
+        return self._move(-step)
 
-    def _moved(self, steps: int) -> IPNetwork:
+    def _move(self, steps: int) -> IPNetwork:
         network = self._parsed.network
         return IPNetwork(f"{network.network_address + steps * network.num_addresses}/{network.prefixlen}")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from netinv_extras.templates.renderer import values
 from netinv_extras.templates.renderer.absent import NULL, Null, lacks, only
-from netinv_extras.templates.renderer.data import Function, Members, Percentage, SharedList, shared
+from netinv_extras.templates.renderer.data import Function, Members, Percentage, SharedList, read_only
 from netinv_extras.templates.renderer.networks import ATTRIBUTES, AddressText, IPNetwork
 from netinv_extras.templates.renderer.querysets import Queryset
 
@@ -98,7 +98,7 @@ _NULLS = {
     values.NULL_NETWORK: only(ATTRIBUTES[IPNetwork], "a network"),
 }
 _SCALARS: dict[str, Callable[[Any], Any]] = {
-    values.JSON: shared,
+    values.JSON: read_only,
     values.DATETIME: datetime.datetime.fromisoformat,
     values.DATE: datetime.date.fromisoformat,
     values.TIME: datetime.time.fromisoformat,

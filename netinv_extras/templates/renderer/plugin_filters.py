@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from netinv_extras.templates.renderer.filters import guarded
+from netinv_extras.templates.renderer.filters import with_plain_values
 
 LONGEST_REASON = 100  # characters
 
@@ -17,13 +17,13 @@ def load(located: Iterable[tuple[str, str, str]]) -> tuple[dict[str, Callable[..
     failed = []
     for name, path, function in located:
         try:
-            filters[name] = guarded(name, _loaded(name, path, function))
+            filters[name] = with_plain_values(name, _load(name, path, function))
         except Exception as error:  # of any kind, from the code of a package
             failed.append(f"{name} ({error})"[:LONGEST_REASON])
     return filters, failed
 
 
-def _loaded(name: str, path: str, function: str) -> Callable[..., Any]:
+def _load(name: str, path: str, function: str) -> Callable[..., Any]:
     spec = importlib.util.spec_from_file_location(f"netinv_filters_{name}", path)
     if spec is None or spec.loader is None:
         raise ImportError(path)

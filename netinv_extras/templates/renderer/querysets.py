@@ -118,7 +118,7 @@ def _same(value: Any, wanted: Any) -> bool:
     return bool(value == wanted) or str(plain(value)) == str(plain(wanted))
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+def _order_comparison(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def test(value: Any, wanted: Any) -> bool:
         if value is None:
             return False
@@ -143,11 +143,11 @@ LOOKUPS: dict[str, Callable[[Any, Any], bool]] = {
     "iexact": _textual(str.__eq__, fold=True),
     "in": lambda value, wanted: any(_same(value, item) for item in wanted),
     "isnull": lambda value, wanted: (value is None) == bool(wanted),
-    "gt": _ordered(lambda value, wanted: value > wanted),
-    "gte": _ordered(lambda value, wanted: value >= wanted),
-    "lt": _ordered(lambda value, wanted: value < wanted),
-    "lte": _ordered(lambda value, wanted: value <= wanted),
-    "range": _ordered(lambda value, wanted: wanted[0] <= value <= wanted[1]),
+    "gt": _order_comparison(lambda value, wanted: value > wanted),
+    "gte": _order_comparison(lambda value, wanted: value >= wanted),
+    "lt": _order_comparison(lambda value, wanted: value < wanted),
+    "lte": _order_comparison(lambda value, wanted: value <= wanted),
+    "range": _order_comparison(lambda value, wanted: wanted[0] <= value <= wanted[1]),
     "contains": _textual(str.__contains__, fold=False),
     "icontains": _textual(str.__contains__, fold=True),
     "startswith": _textual(str.startswith, fold=False),
@@ -236,18 +236,18 @@ def _cell(item: Any, path: str) -> Any:
 
 
 def _value_rows(objects: Queryset, *paths: str) -> ValueRows:
-    _named(paths)
+    _refuse_names(paths)
     return ValueRows(objects._objects, lambda item: {path: _cell(item, path) for path in paths})
 
 
 def _values_list(objects: Queryset, *paths: str, flat: bool = False) -> ValueRows:
-    _named(paths)
+    _refuse_names(paths)
     if flat:
         return ValueRows(objects._objects, lambda item: _cell(item, paths[0]))
     return ValueRows(objects._objects, lambda item: tuple(_cell(item, path) for path in paths))
 
 
-def _named(paths: tuple[str, ...]) -> None:
+def _refuse_names(paths: tuple[str, ...]) -> None:
     if not paths:
         raise TypeError("name the attributes")
 

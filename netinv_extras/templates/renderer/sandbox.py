@@ -121,10 +121,10 @@ def _one_line(value: Any) -> Any:
     """Refuses control characters in values of expressions in headers (header injection)."""
     if isinstance(value, str) and _CONTROL.search(value):
         raise SecurityError("a value holds a line break or another control character, which no header may")
-    return _written(value)
+    return _write_value(value)
 
 
-def _written(value: Any) -> Any:
+def _write_value(value: Any) -> Any:
     """The text of a null is empty."""
     return "" if value is None else value
 
@@ -158,13 +158,13 @@ class Templates:
 
     def __init__(self, filters: Mapping[str, Any] | None = None) -> None:
         self._environments = {
-            False: _environment(_written, filters or {}),
+            False: _environment(_write_value, filters or {}),
             True: _environment(_one_line, filters or {}),
         }
         self._compiled: collections.OrderedDict[tuple[str, bool], Template] = collections.OrderedDict()
         self._length = 0
 
-    def compiled(self, source: str, *, lines: bool) -> Template:
+    def compile(self, source: str, *, lines: bool) -> Template:
         """Returns a compiled template. ``lines`` is for headers, whose expressions may not contain line breaks.
 
         :raises jinja2.TemplateSyntaxError: for an invalid source

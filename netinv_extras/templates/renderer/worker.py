@@ -82,7 +82,7 @@ class Worker:
         self._templates = Templates(filters)
         # loads the modules that Jinja2 imports on first use
         warm_up = "{% for x in [1] %}{{ x|tojson }}{{ 'a'|wordwrap(3) }}{% endfor %}"
-        self._templates.compiled(warm_up, lines=False).render()
+        self._templates.compile(warm_up, lines=False).render()
 
     def serve(self) -> None:
         """Answers messages until the service closes the socket."""
@@ -132,12 +132,12 @@ class Worker:
         except TemplateSyntaxError as error:
             self._report(number, "failed", f"Line {error.lineno}: {error.message}")
         except Exception as error:  # any error of a filter or an operator
-            self._report(number, "failed", f"{_place(error)}{_explained(error)}")
+            self._report(number, "failed", f"{_place(error)}{_explain_error(error)}")
         else:
             self._report(number, "text", text)
 
     def _render(self, source: str, lines: bool, variables: Any, batches: Batches, longest: int) -> str:
-        template = self._templates.compiled(source, lines=lines)
+        template = self._templates.compile(source, lines=lines)
         if variables is None:
             return ""
         parts, length = [], 0
@@ -207,7 +207,7 @@ def _place(error: Exception) -> str:
     return f"Line {line}: " if line else ""
 
 
-def _explained(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     if isinstance(error, TemplateError):
         return error.message or type(error).__name__
     try:

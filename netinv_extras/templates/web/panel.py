@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LABEL = "extras.computedfield"
 
 
-def _computed(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:
+def _render_computed(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:
     """The computed fields, rendered. Those who may change computed fields see why one has its fallback value."""
     uow, key = request.uow, representation["id"]
     facts = []
@@ -30,4 +30,4 @@ def _computed(request: Request, endpoint: Endpoint, representation: Mapping[str,
     return {"groups": [("", facts)]} if facts else None
 
 
-PANEL = Panel("computed-fields", "Computed fields", _computed, lazy=True, template=FACT_GROUPS, position=320)
+PANEL = Panel("computed-fields", "Computed fields", _render_computed, lazy=True, template=FACT_GROUPS, position=320)

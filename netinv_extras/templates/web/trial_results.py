@@ -76,7 +76,7 @@ def trial_of(
     chosen = next((one for one in found if str(one["id"]) == key), None)
     if target is not None and found:
         keys = [one["id"] for one in ([chosen] if chosen else found if kind.listed else found[:1])]
-        results = _rendered(uow, kind, target, keys, results)
+        results = _render_sources(uow, kind, target, keys, results)
     return {
         "results": results,
         "found": found,
@@ -100,7 +100,7 @@ def _objects_of(uow: UnitOfWork, label: str, search: str) -> tuple[Endpoint | No
     return target, found, "" if found else f"There are no {target.plural}{' that match' if search else ''}."
 
 
-def _rendered(
+def _render_sources(
     uow: UnitOfWork, kind: Kind, target: Endpoint, keys: Sequence[Any], results: Sequence[TrialResult]
 ) -> list[TrialResult]:
     """Renders the sources together."""

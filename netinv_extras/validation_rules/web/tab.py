@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 
 from netinv_core.errors import Invalid
-from netinv_core.labels import capitalized, label_of
+from netinv_core.labels import capitalize, label_of
 from netinv_core.read.filter_words import Names, condition_words, filters_of_condition
 from netinv_extras.validation_rules import trials
 from netinv_extras.validation_rules.violations import broken_by, row_of
@@ -33,12 +33,12 @@ def _trial(request: Request, rules: Endpoint, rule: Mapping[str, Any]) -> dict[s
     """The form that asks for an object, and what the rule says of the one that it names."""
     uow = request.uow
     endpoint, _ = row_of(uow, rule["id"])
-    control = Control(trials.OBJECT, capitalized(endpoint.title), "picker", required=True, target=endpoint)
+    control = Control(trials.OBJECT, capitalize(endpoint.title), "picker", required=True, target=endpoint)
     pickers.fill(control, lambda name: next(iter(uow.query.get(name, ())), None))
     values: dict[str, Any] = {"control": control, "trial": None}
     if control.values:
         try:
-            key = pickers.chosen(uow, control, endpoint.natural_sort)
+            key = pickers.chosen_id(uow, control, endpoint.natural_sort)
             trial = trials.try_rule(uow, rule["id"], key)
             named = [item for part in trial.parts for item in filters_of_condition(endpoint, {part.name: part.value})]
             names = names_of(uow, named)

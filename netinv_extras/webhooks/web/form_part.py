@@ -42,15 +42,19 @@ def _content(request: Request, endpoint: Endpoint, form: Form) -> dict[str, Any]
     renderings = [sandbox.Rendering(result.source, variables, lines=result.name == HEADERS) for result in results]
     texts = sandbox.render(renderings, sandbox.limits_of(uow.registry)) if renderings else []
     media_type = controls["http_content_type"].value
-    shown = [_checked(result.with_outcome(text), media_type) for result, text in zip(results, texts, strict=True)]
-    shown += _judged(request, controls[NAME], [*controls["content_types"].values], change)
+    shown = [
+        _check_media_type(result.with_outcome(text), media_type) for result, text in zip(results, texts, strict=True)
+    ]
+    shown += _judge_conditions(request, controls[NAME], [*controls["content_types"].values], change)
     sample = preview.sample_name(uow.registry, change)
     of_sample = f"As for the newest change that matches: {sample}." if sample else INVENTED
     problem = "" if results else "Without a template the body is the change as JSON."
     return {**template_part.NOTHING, "results": shown, "note": of_sample, "problem": problem}
 
 
-def _judged(request: Request, control: Control, labels: Sequence[str], change: Mapping[str, Any]) -> list[TrialResult]:
+def _judge_conditions(
+    request: Request, control: Control, labels: Sequence[str], change: Mapping[str, Any]
+) -> list[TrialResult]:
     """The parts of the conditions in the form that hold for a recorded change; nothing without conditions. Those that
     could not be saved are not judged.
     """
@@ -72,7 +76,7 @@ INVENTED = "With an invented change: none is recorded that matches and that you 
 PART = FormPart(template_part.NAME, template_part.TITLE, _content, template=template_part.TEMPLATE)
 
 
-def _checked(result: TrialResult, media_type: str) -> TrialResult:
+def _check_media_type(result: TrialResult, media_type: str) -> TrialResult:
     """The result, with an error for a body that is not what its media type says."""
     if result.name != BODY or result.text is None:
         return result

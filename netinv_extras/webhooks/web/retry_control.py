@@ -17,7 +17,7 @@ UNITS = (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1))
 NOT_KNOWN = "Enter the seconds until the first retry to see for how long a message is sent again."
 
 
-def _offered(uow: UnitOfWork, values: Mapping[str, str], key: Any) -> OfferedChoices:
+def _offer_retries(uow: UnitOfWork, values: Mapping[str, str], key: Any) -> OfferedChoices:
     """Each number of retries with its time, by the time until the first one."""
     text = values.get(FIRST, "")
     first = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_RETRY_AFTER_SECONDS)) else 0
@@ -43,4 +43,4 @@ def in_words(seconds: int) -> str:
     return " ".join(words[:2])
 
 
-CONTROLS = {("extras.webhook", "retries"): ChoiceOffer("Show the times", (FIRST,), _offered)}
+CONTROLS = {("extras.webhook", "retries"): ChoiceOffer("Show the times", (FIRST,), _offer_retries)}

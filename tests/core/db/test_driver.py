@@ -332,7 +332,7 @@ def test_answers_are_the_same_in_each_way_of_execution(service: Service, api: Ap
 def test_sqlalchemy_runs_the_statements_where_a_release_lacks_a_name(
     absent: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert undocumented.missing() == []
+    assert undocumented.missing_names() == []
     monkeypatch.setitem(undocumented.TAKEN, absent, "is needed")
     engine = engine_from("postgresql://127.0.0.1/netinv")
     assert not direct.is_chosen(engine) and driver_of("postgresql").read_connection(engine) is None

@@ -28,9 +28,9 @@ def test_an_empty_database_becomes_what_the_models_say(tmp_path: Path) -> None:
     """Nothing is left for another revision to add or change."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        assert revisions.pending(engine, registry)
+        assert revisions.pending_heads(engine, registry)
         migrate.upgrade(engine, registry)
-        assert revisions.pending(engine, registry) == []
+        assert revisions.pending_heads(engine, registry) == []
         with engine.connect() as connection:
             ours = {"include_name": lambda name, kind, parents: _is_ours(name, kind)}
             found = compare_metadata(MigrationContext.configure(connection, opts=ours), Base.metadata)
@@ -62,7 +62,7 @@ def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> Non
     """Rows survive the tables' changes, and trees get keys of today's form."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in revisions.ordered(registry):
+        for app in revisions.sort_apps(registry):
             with engine.connect().execution_options(**{WRITING: True}) as connection:
                 alembic.command.upgrade(migrate._configuration(app, connection), f"{revisions.label(app)}_0001")
                 connection.commit()
@@ -106,7 +106,7 @@ def test_what_refers_to_a_table_that_is_made_anew_is_kept(tmp_path: Path) -> Non
     """
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in revisions.ordered(registry):
+        for app in revisions.sort_apps(registry):
             with migrate._changing_tables(engine) as connection:
                 alembic.command.upgrade(
                     migrate._configuration(app, connection), "extras_0013" if app.name == "extras" else "head"
@@ -126,7 +126,7 @@ def test_rows_that_a_new_constraint_does_not_allow_are_named(tmp_path: Path) -> 
     """Two schemas without an owner have one name: nothing is changed until one is renamed, and then both are kept."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in revisions.ordered(registry):
+        for app in revisions.sort_apps(registry):
             with migrate._changing_tables(engine) as connection:
                 alembic.command.upgrade(
                     migrate._configuration(app, connection), "extras_0015" if app.name == "extras" else "head"
@@ -207,7 +207,7 @@ def _add(connection: sa.Connection, name: str, /, **values: Any) -> uuid.UUID:
 
 def test_revisions_that_are_read_from_text_are_those_of_alembic(tmp_path: Path) -> None:
     """Every package's, and one whose migrations use the forms that Alembic allows."""
-    for app in revisions.ordered(registry_for("sqlite", {})):
+    for app in revisions.sort_apps(registry_for("sqlite", {})):
         scripts = ScriptDirectory.from_config(migrate._configuration(app))
         assert revisions.branch(app).known == {script.revision for script in scripts.walk_revisions()}
         assert revisions.branch(app).heads == tuple(sorted(scripts.get_heads()))

@@ -25,7 +25,7 @@ INDEX = "tx_ipam_ip_address_dns_name"
 def findings(engine: sa.Engine, registry: Registry) -> tuple[str, list[str]]:
     """The level of the finding about text indexes, and the missing ones."""
     with engine.connect() as connection:
-        return checks.searches(connection, registry, "x.ini").level, text_indexes.missing(connection, registry)
+        return checks.searches(connection, registry, "x.ini").level, text_indexes.missing_indexes(connection, registry)
 
 
 @pytest.mark.night
@@ -132,7 +132,7 @@ def test_the_statements_of_the_search_are_planned_for_all_rows_where_an_index_ha
         assert api.get("/api/search/", {"q": f"{unique()}nothing"})["groups"] == []
     (scan,) = [sql for sql in executed if "dns_name" in sql]
     materialized = re.findall(r"AS MATERIALIZED\s+\(SELECT .+?\sFROM (\w+)", scan)
-    indexed = text_indexes.wanted(service.registry).values()
+    indexed = text_indexes.declared_indexes(service.registry).values()
     if service.registry.dialect == "postgresql":
         assert {"ipam_ip_address", "dcim_device", "dcim_interface"} <= set(materialized)
         assert set(materialized) <= {index.column.table.name for index in indexed}

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from netinv_testing import Service, Unique
-from netinv_web.testing.fuzzing import call, environ_of, quoted
+from netinv_web.testing.fuzzing import call, environ_of, quote_text
 from tests.support.header_values import VALUES
 from tests.support.images import png
 
@@ -44,7 +44,7 @@ def part(name: str, content: bytes, more: str = "") -> bytes:
 def test_the_name_of_an_uploaded_image_is_made_a_file_name(
     service: Service, configured: Any, tmp_path: Path, site: Any, name: str, form: str
 ) -> None:
-    more = f'; filename="{name}"' if form == "filename" else f"; filename*=UTF-8''{quoted(name)[:8000]}"
+    more = f'; filename="{name}"' if form == "filename" else f"; filename*=UTF-8''{quote_text(name)[:8000]}"
     fields = {"content_type": b"dcim.site", "object_id": site["id"].encode(), "name": b"image"}
     body = b"".join([part(field, value) for field, value in fields.items()] + [part("image", png(), more)])
     headers = {

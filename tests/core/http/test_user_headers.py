@@ -10,7 +10,7 @@ import pytest
 
 from netinv_testing import Service, Unique
 from netinv_testing.client import NOTHING
-from netinv_web.testing.fuzzing import environ_of, quoted
+from netinv_web.testing.fuzzing import environ_of, quote_text
 from tests.support.header_values import VALUES
 
 pytestmark = pytest.mark.any_database
@@ -83,7 +83,7 @@ def test_export_templates(
         body = {"content_type": TYPE, "template_code": "x", "name": unique(), field: text}
         template = stored(service, made, "extras/export-templates", body, field)
         if template is not None:
-            status, headers = sender.send("GET", f"{ROLES}?export={quoted(template['name'])}")
+            status, headers = sender.send("GET", f"{ROLES}?export={quote_text(template['name'])}")
             assert status == 200, text[:60]
             assert re.fullmatch(r'attachment; filename="[\w.-]*"', headers["content-disposition"], re.ASCII), headers
 
@@ -135,14 +135,14 @@ def test_names_in_locations_and_files(
     if created is not None:
         for media_type in ("json", "csv", "tsv", "yaml"):
             sender.send("GET", f"/api/{path}/?id={created['id']}&format={media_type}")
-        sender.send("GET", f"/{path}/{item['slug']}?q={quoted(value)[:5000]}")
+        sender.send("GET", f"/{path}/{item['slug']}?q={quote_text(value)[:5000]}")
 
 
 @pytest.mark.night
 @each_value
 def test_requests(sender: Sender, value: str) -> None:
     """Headers, queries, paths and cookies of a request, which an answer may repeat."""
-    raw, encoded = value.replace("\r", "").replace("\n", "").replace("\x00", ""), quoted(value)[:8000]
+    raw, encoded = value.replace("\r", "").replace("\n", "").replace("\x00", ""), quote_text(value)[:8000]
     for name in READ_HEADERS:
         _, headers = sender.send("GET", f"{ROLES}?limit=1", **{name.replace("-", "_"): raw})
         assert re.fullmatch(r"[0-9a-f-]{36}", headers["x-request-id"])

@@ -59,7 +59,7 @@ def file(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> It
 
 def app_of(registry: Registry, label: str) -> App:
     """The application of a branch."""
-    return next(app for app in revisions.ordered(registry) if revisions.label(app) == label)
+    return next(app for app in revisions.sort_apps(registry) if revisions.label(app) == label)
 
 
 def newest(registry: Registry, label: str) -> list[str]:
@@ -110,7 +110,7 @@ def test_a_backup_of_an_older_database_is_restored_as_if_the_database_were_migra
     (tmp_path / "other").mkdir()
     with empty_database(tmp_path / "other") as other:
         restore.restore(tmp_path / "older.zip", other, registry, restore.Options(replace=True))
-        assert revisions.pending(other, registry) == []
+        assert revisions.pending_heads(other, registry) == []
         restored = contents(other, registry)
     assert sum(map(len, before.values())) > 300
     assert [name for name in migrated if migrated[name] != restored.get(name)] == []
@@ -171,7 +171,7 @@ def test_an_upgrade_backs_up_migrates_and_checks(
     names = newest(registry, "extras")
     assert [f"applied {name}" in done.output for name in names[:3]] == [True, True, False]
     assert "wrote" in done.output and "migrations: the " in done.output
-    assert revisions.pending(engine, registry) == []
+    assert revisions.pending_heads(engine, registry) == []
     assert archive.BackupReader(tmp_path / "before.zip").manifest.revisions["extras"] == [names[2]]
     again = netinv(engine, "upgrade", "--backup", str(tmp_path / "again.zip"))
     assert again.exit_code == 0 and "nothing to upgrade" in again.output and not (tmp_path / "again.zip").exists()
@@ -181,7 +181,7 @@ def test_an_upgrade_begins_only_with_a_backup_and_without_problems(
     older: Callable[[str, int], Engine], netinv: Callable[..., Result], file: tuple[Path, Registry], tmp_path: Path
 ) -> None:
     engine, registry = older("extras", 2), file[1]
-    missing = revisions.pending(engine, registry)
+    missing = revisions.pending_heads(engine, registry)
     assert "--backup FILE, or say --no-backup" in netinv(engine, "upgrade").output
     (tmp_path / "there.zip").touch()
     refused = netinv(engine, "upgrade", "--backup", str(tmp_path / "there.zip"))
@@ -189,7 +189,7 @@ def test_an_upgrade_begins_only_with_a_backup_and_without_problems(
     wrong = netinv(engine, "upgrade", "--no-backup", queue_url="nothing://")
     assert wrong.exit_code == 1 and "nothing was changed: solve these problems first" in wrong.output
     assert "the setting netinv.queue_url" in wrong.output and "lacks migrations" not in wrong.output
-    assert revisions.pending(engine, registry) == missing
+    assert revisions.pending_heads(engine, registry) == missing
 
 
 def test_an_upgrade_that_stops_says_the_way_back(

@@ -16,7 +16,7 @@ import requests
 from click.testing import CliRunner
 
 from netinv_admin.commands.cli import cli
-from netinv_core.http.server import SETTINGS, merged, of_variables, server_of
+from netinv_core.http.server import SETTINGS, merge_settings, of_variables, server_of
 from netinv_core.telemetry import log_settings
 from netinv_core.telemetry.formatters import JsonFormatter, TextFormatter
 from tests.support import REPOSITORY
@@ -65,7 +65,7 @@ handlers = console
 def test_a_host_or_a_port_replaces_that_of_the_address(
     settings: dict[str, str], given: dict[str, str], listen: str
 ) -> None:
-    found = merged({**settings, "ident": ""}, given)
+    found = merge_settings({**settings, "ident": ""}, given)
     assert (found["listen"], found["ident"]) == (listen, "")
     assert not {"host", "port"} & found.keys()
 

@@ -193,7 +193,7 @@ def test_each_setting_has_one_variable() -> None:
     variables = {name: setting_variables.variable_of(name) for name in names}
     assert len(set(variables.values())) == len(names)
     for name, variable in variables.items():
-        assert setting_variables.merged({}, names, {variable: "x"}).texts == {f"netinv.{name}": "x"}
+        assert setting_variables.merge({}, names, {variable: "x"}).texts == {f"netinv.{name}": "x"}
 
 
 def test_secrets_of_users_read_no_setting_and_no_file_of_one(

@@ -127,7 +127,7 @@ def test_upkeep_packs_records_that_had_no_number_yet(service: Service, site: dic
 @pytest.mark.night
 def test_a_downgrade_restores_the_columns_of_older_releases(service: Service, site: dict[str, Any]) -> None:
     packed = answers(service, site)
-    core = next(app for app in revisions.ordered(service.registry) if revisions.label(app) == "core")
+    core = next(app for app in revisions.sort_apps(service.registry) if revisions.label(app) == "core")
     with migrate._changing_tables(service.engine) as connection:
         alembic.command.downgrade(migrate._configuration(core, connection), "core_0014")
     with service.engine.connect() as connection:

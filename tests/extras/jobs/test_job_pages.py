@@ -111,7 +111,7 @@ def test_the_log_is_shown_while_the_job_writes(
     assert worker.wait(60)
     part = browser.get(f"{path}live-log/").html.select_one("#job-log")
     assert (messages(), part.pre.text) == (both, "waited")
-    assert live_log.shared(service.registry, path.split("/")[-2]) == []
+    assert live_log.shared_entries(service.registry, path.split("/")[-2]) == []
     title = browser.get(path).html.h1.text
     assert title == service.api.get(f"/api{path}")["display"] and title.startswith("Linger 20")
 

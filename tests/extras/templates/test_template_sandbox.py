@@ -173,7 +173,7 @@ def test_nothing_but_plain_data_can_be_reached() -> None:
     batches = Batches(load)
     collected: list[Any] = []
     given = {"obj": Object(batches, 0, 0), "queryset": Queryset([Object(batches, 0, 0), Object(batches, 0, 1)])}
-    template = compiled.compiled(COLLECTED, lines=False)
+    template = compiled.compile(COLLECTED, lines=False)
     template.render({**given, "collect": Function(collected.append)})
     context = template.new_context(given)
     roots = [
