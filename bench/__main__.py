@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from bench import browser, hooks, measures, memory, million, mixed, pages, proofs, report, waiting, world
+from bench import browser, hooks, measures, memory, million, mixed, pages, parts, proofs, report, waiting, world
 from bench.floor import Floor, Floors, is_measurable
 from bench.plans import Plans
 from bench.receiver import receiver
@@ -41,6 +41,7 @@ class _Wanted:
     requests: int
     is_mixed: bool
     is_memory: bool
+    is_parts: bool
     webhooks: int | None
 
 
@@ -98,6 +99,9 @@ class _Wanted:
 )
 @click.option(
     "--requests", type=click.IntRange(100), default=200_000, show_default=True, help="With --memory: how many."
+)
+@click.option(
+    "--parts", "is_parts", is_flag=True, help="Measure what parts in place of Pyramid's are worth (PostgreSQL)."
 )
 @click.option(
     "--million",
@@ -176,9 +180,13 @@ def _measured(service: Service, progress: Progress, options: _Wanted) -> report.
     if options.webhooks is not None:
         tell = functools.partial(progress.update, progress.add_task("starting", total=1))
         return waiting.measure(service, options.webhooks, lambda what: tell(description=what))
-    run = (
-        _run_mixed if options.is_mixed else _run_memory if options.is_memory else _run_large if options.large else _run
+    runs = (
+        (options.is_mixed, _run_mixed),
+        (options.is_memory, _run_memory),
+        (options.is_parts, _run_parts),
+        (options.large, _run_large),
     )
+    run = next((run for is_wanted, run in runs if is_wanted), _run)
     return run(service, progress, options)
 
 
@@ -293,6 +301,16 @@ def _run_memory(service: Service, progress: Progress, options: _Wanted) -> Speci
     made = _seed(service, progress, task, options.scale)
     progress.update(task, description="requests that differ", total=options.requests)
     return memory.measure(service, made, options.requests, lambda done: progress.update(task, completed=done))
+
+
+def _run_parts(service: Service, progress: Progress, options: _Wanted) -> Special:
+    """Seeds the service, and measures what its parts in place of Pyramid's are worth."""
+    task = progress.add_task("starting", total=1)
+    service.start()
+    made = _seed(service, progress, task, options.scale)
+    service.stop()
+    logging.getLogger("netinv").setLevel(logging.ERROR)  # a service has its configuration of logging for that
+    return parts.measure(service, made, lambda what: progress.update(task, description=what))
 
 
 def _run_large(service: Service, progress: Progress, options: _Wanted) -> report.Run:

@@ -72,6 +72,10 @@ class UnitSize:
         """Font size of names in pixels."""
         return max(5.0, min(16.0, self.unit_height * 0.56))
 
+    def height_of(self, units: int) -> int:
+        """Height of the drawing of a rack in pixels."""
+        return units * self.unit_height + 2 * CAP
+
 
 @dataclasses.dataclass(frozen=True)
 class RackFrame:
@@ -167,7 +171,7 @@ class _Drawing:
     def __init__(self, frame: RackFrame, size: UnitSize) -> None:
         self.frame, self.size = frame, size
         self.left = size.legend_width + RAIL
-        width, height = self.left + size.unit_width + RAIL, frame.height * size.unit_height + 2 * CAP
+        width, height = self.left + size.unit_width + RAIL, size.height_of(frame.height)
         view = f"0 0 {width} {height}"
         self.root = _element(
             "svg", xmlns="http://www.w3.org/2000/svg", version="1.1", width=width, height=height, viewBox=view

@@ -6,12 +6,14 @@ drawn once, whichever of its cables change.
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from netinv_dcim.cabling.paths import CABLE, CableNetwork, End
+from netinv_dcim.rack_views.svg import UnitSize
 from netinv_dcim.web.panels import FACES, RACK
 from netinv_dcim.web.trace_pages import is_end
 from netinv_extras.change_requests.pictures import ChangePicture
@@ -30,7 +32,7 @@ DRAWN: Mapping[str, Sequence[str]] = {
     RACK: ("name", "facility_id", "u_height", "desc_units"),
     RESERVATION: ("rack", "units", "description"),
 }
-SIZES = {"unit_width": 120, "unit_height": 16, "legend_width": 24}  # pixels: four faces are beside each other
+SIZE = UnitSize(unit_width=120, unit_height=16, legend_width=24)  # four faces are beside each other
 
 
 def pictures_of(changes: Sequence[Any]) -> Iterator[ChangePicture]:
@@ -58,7 +60,8 @@ def _faces(label: str, state: Mapping[str, Any]) -> Iterator[ChangePicture]:
             return
         face = (state.get("face") or {}).get("value") or face
     if rack:
-        path = f"/api/dcim/racks/{rack['id']}/elevation/?{urlencode({'render': 'svg', 'face': face, **SIZES})}"
+        query = {"render": "svg", "face": face, **dataclasses.asdict(SIZE)}
+        path = f"/api/dcim/racks/{rack['id']}/elevation/?{urlencode(query)}"
         name = f"{face.capitalize()} of rack {rack['display']}"
         yield ChangePicture(RACKS, MAX_RACKS, RACK, uuid.UUID(str(rack["id"])), name, path)
 

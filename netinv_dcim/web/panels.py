@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
 TRAY = "netinv_dcim:web/templates/rack_tray.jinja2"
 FACES = ("front", "rear")
-LEGEND_WIDTH, UNIT_HEIGHT = 24, 22  # pixels
-UNIT_WIDTH = 220  # pixels: names are legible; on a phone, the faces are below each other
+# Names are legible; on a phone, the faces are below each other.
+SIZE = UnitSize(unit_width=220, unit_height=22, legend_width=24)
 
 
 def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> dict[str, Any]:
     """The drawings of both faces of a rack, with links to the devices that the user may view, and from free units to
     the form of a device there: two statements.
     """
-    uow, size = request.uow, UnitSize(UNIT_WIDTH, UNIT_HEIGHT, LEGEND_WIDTH)
+    uow = request.uow
     frame = RackFrame("", rack["u_height"], rack["desc_units"])
     devices = read_mounted(uow, [endpoint.parse_key(str(rack["id"]))])
     rows = device_rows(uow, list(devices))
@@ -55,7 +55,7 @@ def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]
         place = {
             "path": f"/dcim/devices/{key}/",
             "name": f"{display_name(rows[key])}, U{device.position}",
-            "coordinates": ",".join(map(str, area(frame, size, units))),
+            "coordinates": ",".join(map(str, area(frame, SIZE, units))),
             "is_free": False,
         }
         for face in FACES:
@@ -64,7 +64,7 @@ def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]
     free = _free_units(rack, frame, devices.values()) if may(uow, uow.registry[DEVICE], "add") else {}
     for face, paths in free.items():
         for unit, path in paths.items():
-            coordinates = ",".join(map(str, area(frame, size, [unit])))
+            coordinates = ",".join(map(str, area(frame, SIZE, [unit])))
             name = f"Mount a device in U{unit}, {face}"
             areas[face].append({"path": path, "name": name, "coordinates": coordinates, "is_free": True})
     return _elevation(rack, FACES) | {"areas": areas}
@@ -102,8 +102,8 @@ def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, 
 
 def _elevation(rack: Mapping[str, Any], faces: Sequence[str]) -> dict[str, Any]:
     """The values of the template for the faces of a rack."""
-    sizes = {"unit_width": UNIT_WIDTH, "unit_height": UNIT_HEIGHT, "legend_width": LEGEND_WIDTH}
-    shown = {"rack": rack["id"], "name": rack["display"], "faces": faces, "sizes": urlencode(sizes)}
+    sizes = urlencode(dataclasses.asdict(SIZE))
+    shown = {"rack": rack["id"], "name": rack["display"], "faces": faces, "sizes": sizes}
     return {**shown, "link": "", "areas": {}}
 
 

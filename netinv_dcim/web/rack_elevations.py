@@ -27,7 +27,7 @@ from netinv_dcim.power import PowerFeed
 from netinv_dcim.rack_position import HIDDEN, Mounted, read_mounted
 from netinv_dcim.rack_utilization import power_of, units_of
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name, reservations, visible
-from netinv_dcim.rack_views.svg import RackFrame
+from netinv_dcim.rack_views.svg import CAP, RackFrame
 from netinv_dcim.web import rack_plan
 from netinv_dcim.web.rack_drawings import SIZE, DrawingOptions, RackContents, RackDrawing, boxes, layer, targets
 from netinv_dcim.web.rack_plan import RackPlan
@@ -51,7 +51,7 @@ TEMPLATE = "netinv_dcim:web/templates/rack_elevations.jinja2"
 PART = "netinv_dcim:web/templates/rack_elevations_part.jinja2"
 PAGE_SIZES = (20, 50, 100)
 FACES = ("front", "rear")
-LEGEND, GAP = 24, 10  # pixels: the column of unit numbers, and the space between two faces
+LEGEND, GAP, EDGE = 24, 10, 3  # pixels: the column of unit numbers, between two faces, at the sides of a face
 # What the racks of a page are grouped by: the title, and the names that the list is ordered by.
 GROUPINGS: Mapping[str, tuple[str, Sequence[str]]] = {
     "site": ("Site", ["site", "name"]),
@@ -162,6 +162,8 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
         "filter_text": filter_text.write_text(query.filters),
         "legend": LEGEND,
         "gap": GAP,
+        "edge": EDGE,
+        "margin": CAP,
         "has_facets": bool(facet_names(endpoint)) and matches.count > 0 and plan is None,
         "list_path": dataclasses.replace(query.only_filters(), path="/dcim/racks/").url,
         "style": static_files.path_of(request, "elevations.css", "dcim"),

@@ -95,6 +95,9 @@ document.addEventListener("submit", (event) => {
   show(url, "push");
 });
 
+// Scripts of packages show the list at another URL by this event, whose detail is the URL.
+document.addEventListener("list:show", ({ detail }) => list() && show(detail, "push"));
+
 let typing;
 search?.addEventListener("input", () => {
   clearTimeout(typing);

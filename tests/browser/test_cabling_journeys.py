@@ -9,7 +9,7 @@ import pytest
 
 from netinv_testing import Service
 from tests.support.cabling_fixtures import PATHS, End, Plant
-from tests.support.chromium import PHONE_WIDTH, WIDTH
+from tests.support.chromium import PHONE_WIDTH, WIDTH, press
 
 REARS = PATHS["dcim.rearport"]
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
@@ -34,7 +34,7 @@ def pick(page: Any, name: str) -> None:
     page.wait_for_function("() => document.activeElement.role === 'combobox'")
     page.keyboard.type(name)
     page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_function("() => document.activeElement.name === 'b'")
 
 
@@ -56,13 +56,13 @@ def test_three_cables_through_two_panels_take_ten_presses(page: Any, demo_servic
     """A text that is typed counts as one."""
     near, first, second, far = plant.end(), plant.panel(), plant.panel(), plant.end()
     page.goto(f"/dcim/interfaces/{near.id}/")
-    page.keyboard.press("a")  # press 1
+    press(page, "a")  # press 1
     for device in (first.device, second.device):
         pick(page, named(demo_service, device))  # 2 presses each
-        page.keyboard.press("Shift+Enter")  # and 1
+        press(page, "Shift+Enter")  # and 1
         page.locator("[data-notice]").wait_for()
     pick(page, named(demo_service, device_of(demo_service, far)))  # presses 8 and 9
-    page.keyboard.press("Enter")  # press 10
+    press(page, "Enter")  # press 10
     page.wait_for_url(f"**/{second.fronts[0].id}/")
     assert plant.leads_to(near) == (far, True)
 
@@ -75,9 +75,9 @@ def test_a_panel_is_inserted_by_keys_alone(page: Any, demo_service: Service, pla
     name = named(demo_service, panel.device)
     page.keyboard.type(name)
     page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_function("() => document.activeElement.name === 'to'")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("[data-notice]", has_text="now leads through").wait_for()
     assert plant.leads_to(a) == (b, True) and peers(demo_service, [b]) != [a.id]
 
@@ -86,8 +86,8 @@ def test_a_port_is_connected_by_keys_alone(page: Any, demo_service: Service, pla
     near, far = plant.end(), plant.ends("dcim.interface", 3)
     page.goto(f"/dcim/cables/connect/?a={near.label}:{near.id}")
     pick(page, named(demo_service, device_of(demo_service, far[0])))
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
+    press(page, "ArrowDown")
+    press(page, "Enter")
     page.locator("[data-notice]").wait_for()
     assert demo_service.api.get(near.path)["cable_peer"]["id"] == far[1].id
     page.locator("[data-notice]").get_by_role("button", name="Undo").click()
@@ -120,7 +120,7 @@ def test_no_focus_is_below_the_bar_of_buttons(
     pick(page, named(demo_service, device_of(demo_service, far[0])))
     covered = []
     while page.evaluate("document.activeElement.name") != "status":
-        page.keyboard.press("Tab")
+        press(page, "Tab")
         covered.append(page.evaluate(COVERING))
     assert len(covered) > 4 and not any(covered)
 
@@ -150,7 +150,7 @@ def add(page: Any, side: str, name: str) -> None:
     page.locator(f'.picker:has([name="_add_{side}"]) [role=combobox]').click()
     page.keyboard.type(name)
     page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator(".side h3", has_text=name).wait_for()
 
 
@@ -185,11 +185,11 @@ def test_the_focus_of_the_workbench_is_at_the_next_step(page: Any, demo_service:
         )
         page.keyboard.type(name)
         page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
-        page.keyboard.press("Enter")
+        press(page, "Enter")
     page.wait_for_function("() => document.activeElement.textContent === 'In order'")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_function("() => document.activeElement.textContent === 'Connect 4'")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("[data-notice]", has_text="4 cables were created.").wait_for()
 
 
@@ -230,11 +230,11 @@ def test_ports_are_paired_by_dragging_and_by_keys(page: Any, demo_service: Servi
     page.mouse.up()
     page.get_by_role("button", name="Connect 1").wait_for()
     port(left[1]).locator("input").focus()
-    page.keyboard.press("Space")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
+    press(page, "Space")
+    press(page, "ArrowDown")
+    press(page, "ArrowRight")
+    press(page, "ArrowDown")
+    press(page, "Enter")
     page.get_by_role("button", name="Connect 2").wait_for()
     assert peers(demo_service, left) == [None] * 4
     page.get_by_role("button", name="Connect 2").click()
@@ -255,7 +255,7 @@ def test_a_panel_is_inserted_from_the_page_of_a_cable(page: Any, demo_service: S
     page.locator(".picker [role=combobox]").click()
     page.keyboard.type(named(demo_service, panel.device))
     page.locator(".picker-popup li[data-active]", has_text=named(demo_service, panel.device)).wait_for()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator(".planned ins").nth(1).wait_for()
     page.locator("button.primary", has_text="Insert a panel").click()
     page.locator("[data-notice]", has_text="now leads through").wait_for()

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from netinv_testing import Service
-from tests.support.chromium import PHONE_WIDTH, WIDTH
+from tests.support.chromium import PHONE_WIDTH, WIDTH, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
@@ -95,7 +95,7 @@ def test_the_keyboard_reaches_what_waits_first(page: Any, change_request: Any) -
     page.goto(change_request["path"])
     page.locator("#panel-next-steps textarea").focus()
     for name in ("Approve", "Reject", "Merge", "Enter", "Close"):
-        page.keyboard.press("Tab")
+        press(page, "Tab")
         assert page.evaluate("document.activeElement.textContent") == name
 
 

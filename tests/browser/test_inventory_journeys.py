@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Service
+from tests.support.chromium import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
@@ -41,7 +42,7 @@ def test_next_leads_through_the_list_one_came_from(page: Any) -> None:
     second = page.locator("tbody th a").nth(1).inner_text()
     page.locator("tbody th a").first.click()
     page.wait_for_url("**/dcim/sites/*/")
-    page.keyboard.press("]")
+    press(page, "]")
     page.wait_for_function("name => document.querySelector('h1').textContent.trim() === name", arg=second)
 
 

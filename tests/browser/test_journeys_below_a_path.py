@@ -13,6 +13,7 @@ from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner
 from netinv_testing import Service, Unique
 from netinv_testing.client import PASSWORD
+from tests.support.chromium import press
 from tests.support.http_server import served
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
@@ -54,13 +55,13 @@ def test_menus_keys_and_the_palette_lead_below_the_path(below: Any) -> None:
     below.locator("tbody th a").first.click()
     below.locator("h1").wait_for()
     assert urlsplit(below.url).path.startswith(f"{MOUNT}/tenancy/tenants/")
-    below.keyboard.press("g")
-    below.keyboard.press("d")
+    press(below, "g")
+    press(below, "d")
     below.wait_for_url(f"**{MOUNT}/dcim/devices/")
-    below.keyboard.press("/")
+    press(below, "/")
     below.keyboard.type("add to racks")
-    below.keyboard.press("ArrowDown")
-    below.keyboard.press("Enter")
+    press(below, "ArrowDown")
+    press(below, "Enter")
     below.wait_for_url(f"**{MOUNT}/dcim/racks/add/")
 
 
@@ -82,7 +83,7 @@ def test_a_cell_is_changed_in_its_place_and_undone(below: Any, demo_service: Ser
     below.goto(f"{MOUNT}/dcim/sites/?name={site['name']}&_columns=facility,region,description")
     below.locator("tbody td").nth(1).dblclick()
     below.locator(".inline-form input[name=facility]").fill("DC 9")
-    below.keyboard.press("Enter")
+    press(below, "Enter")
     below.locator("[data-notice]").wait_for()
     assert demo_service.api.get(f"{SITES}{site['id']}/")["facility"] == "DC 9"
     below.locator("[data-notice]").get_by_role("button", name="Undo").click()

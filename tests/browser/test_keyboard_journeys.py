@@ -8,15 +8,9 @@ from typing import Any
 import pytest
 
 from netinv_testing import Service
-from tests.support.chromium import path_with_ids
+from tests.support.chromium import path_with_ids, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
-
-
-def press(page: Any, *keys: str) -> None:
-    """Presses keys, one after the other."""
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def heading(page: Any, text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Service
+from tests.support.chromium import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 SITES = "/api/dcim/sites/"
@@ -30,17 +31,17 @@ def list_of(sites: list[dict[str, Any]], columns: str, path: str = "/dcim/sites/
 def test_cells_of_a_list_are_changed_in_their_place_by_keys(page: Any, demo_service: Service, sites: list[Any]) -> None:
     page.goto(list_of(sites, "status,facility,region"))
     page.locator("tbody tr").first.locator("td").nth(1).focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("F2")
+    press(page, "ArrowRight")
+    press(page, "ArrowDown")
+    press(page, "F2")
     page.locator(".inline-form input[name=facility]").wait_for()
     page.keyboard.type("x" * 51)
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     assert page.locator(".inline-form").count() == 0
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator(".inline-form input[name=facility]").wait_for()
     page.keyboard.type("DC 9")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("[data-notice]").wait_for()
     assert page.evaluate("document.activeElement.textContent") == "DC 9"
     assert demo_service.api.get(f"{SITES}{sites[1]['id']}/")["facility"] == "DC 9"
@@ -57,14 +58,14 @@ def test_a_refused_value_and_a_conflict_are_shown_at_the_cell(
     name = page.locator("tbody tr").nth(2).locator("th")
     name.dblclick(position={"x": 2, "y": 2})
     page.locator(".inline-form input[name=name]").fill(sites[0]["name"])
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("th .field-error").wait_for()
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     facility = page.locator("tbody tr").first.locator("td").nth(1)
     facility.dblclick()
     page.locator(".inline-form input[name=facility]").fill("mine")
     demo_service.api.patch(f"{SITES}{sites[0]['id']}/", {"facility": "theirs"})
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.get_by_label("Yours, as entered here").wait_for()
     page.get_by_role("button", name="Save", exact=True).click()
     page.locator("[data-notice]").wait_for()
@@ -103,12 +104,6 @@ PASTE = """([name, text]) => {
   const input = document.querySelector(`[name="${name}"]`).closest("td").querySelector("input:not([type=hidden], [hidden]), select:not([hidden])");
   input.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
 }"""
-
-
-def press(page: Any, *keys: str) -> None:
-    """Presses keys, one after the other."""
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def test_a_grid_is_filled_by_keys_alone(page: Any, demo_service: Service, sites: list[Any]) -> None:

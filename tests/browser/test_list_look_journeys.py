@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Service
-from tests.support.chromium import PHONE_WIDTH
+from tests.support.chromium import PHONE_WIDTH, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 VISIBLE_COLUMNS = """() => {
@@ -88,7 +88,7 @@ def test_a_double_click_on_a_reference_edits_it_and_a_click_follows_it(page: Any
     begin = {"x": 4, "y": 4}  # a long name is cut, and the middle of its link is not in the cell
     cell.locator("a").dblclick(position=begin)
     page.get_by_role("combobox", name="Site").wait_for()
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     cell.locator("a").click(position=begin)
     page.wait_for_url("**/dcim/sites/**")
     assert name in page.locator("h1").inner_text()
@@ -108,7 +108,7 @@ def test_all_rows_are_selected_on_a_phone_by_key(new_page: Callable[..., Any]) -
     boxes = page.locator('tbody input[name="pk"]')
     assert page.get_by_text("Select all", exact=True).is_visible()
     every.focus()
-    page.keyboard.press("Space")
+    press(page, "Space")
     assert page.locator('tbody input[name="pk"]:checked').count() == boxes.count() > 1
     first = boxes.first
     edge, other = every.bounding_box(), first.bounding_box()
@@ -116,8 +116,8 @@ def test_all_rows_are_selected_on_a_phone_by_key(new_page: Callable[..., Any]) -
     first.uncheck()
     assert every.evaluate("(box) => box.indeterminate")
     every.focus()
-    page.keyboard.press("Space")
-    page.keyboard.press("Space")
+    press(page, "Space")
+    press(page, "Space")
     assert page.locator('tbody input[name="pk"]:checked').count() == 0
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from netinv_testing import Service, Unique
 from tests.support.cabling_fixtures import End, Plant
+from tests.support.chromium import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
@@ -73,7 +74,7 @@ def test_selected_ports_are_connected_by_the_mouse(
     name = demo_service.api.get(f"/api/dcim/devices/{other}/")["name"]
     page.keyboard.type(name)
     page.locator(".picker-popup li[data-active]", has_text=name).wait_for()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.get_by_role("button", name="In order").click()
     page.get_by_role("button", name="Connect 2").click()
     page.locator("[data-notice]", has_text="2 cables were created.").wait_for()
@@ -120,10 +121,10 @@ def test_a_cell_of_a_table_with_folded_columns_is_changed_by_keys(
     page.evaluate("window.kept = true")
     headers = page.locator("thead th").all_inner_texts()
     page.locator("tbody tr").first.locator("td, th").nth(1 + headers.index("Description")).focus()
-    page.keyboard.press("F2")
+    press(page, "F2")
     page.locator(".inline-form input[name=description]").wait_for()
     page.keyboard.type("uplink")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("[data-notice]").wait_for()
     assert demo_service.api.get(ports[0].path)["description"] == "uplink"
     assert page.locator("tbody tr").first.get_by_text("uplink").count() == 1
@@ -146,8 +147,8 @@ def test_the_next_free_address_takes_two_clicks(
 def test_empty_tabs_are_reached_by_keys(page: Any, demo_service: Service, ports: list[End]) -> None:
     page.goto(tab_of(demo_service, ports))
     page.locator(".tabs summary").focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.get_by_role("link", name="Rear ports 0").focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_url("**/rear-ports/")
     assert page.locator(".tabs [aria-current]").inner_text().startswith("Rear ports")

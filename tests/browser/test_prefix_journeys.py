@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from netinv_testing import Service
+from tests.support.chromium import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
@@ -26,10 +27,10 @@ def tree(demo_service: Service, unique: Callable[[], str]) -> str:
 def test_a_level_is_opened_and_closed_by_keys(page: Any, tree: str) -> None:
     page.goto(tree)
     page.get_by_label("Close 10.90.0.0/16").focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.get_by_label("Open 10.90.0.0/16").focus()
     assert page.locator("tr[data-depth]").count() == 1
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.get_by_label("Close 10.90.0.0/16").wait_for()
 
 
@@ -121,7 +122,7 @@ def test_each_number_of_a_vlan_group_is_legible_and_reached_by_keys(
     assert page.evaluate(ILLEGIBLE) == []
     used = page.locator(".vlan-ids .id-used a")
     page.locator(".vlan-ids .id-free a").first.focus()
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     assert used.first.evaluate("(link) => link === document.activeElement")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_url("**/ipam/vlans/**")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from netinv_testing import Service
-from tests.support.chromium import PHONE_WIDTH, WIDTH
+from tests.support.chromium import PHONE_WIDTH, WIDTH, press
 from tests.support.racks import PATH, Room
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
@@ -90,10 +90,10 @@ def test_a_device_is_moved_by_keys_alone(page: Any, demo_service: Service, room:
     page.goto(f"{room.path}&_plan=1")
     of(page, low).focus()
     for count in (1, 2):
-        page.keyboard.press("ArrowDown")
+        press(page, "ArrowDown")
         page.get_by_text(f"U{9 - count} front").wait_for()
         page.wait_for_function("id => document.activeElement.dataset.device === id", arg=low["id"])
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     page.wait_for_function(
         "rack => !location.search.includes(rack)", arg=low["rack"]["id"]
     )  # the move is to another rack
@@ -101,7 +101,7 @@ def test_a_device_is_moved_by_keys_alone(page: Any, demo_service: Service, room:
     assert line.endswith("U7 front")
     button = page.get_by_role("button", name="Apply 1 move")
     button.focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("[data-notice]").wait_for()
     name, unit = place(demo_service, low)
     assert unit == 7 and name != low["rack"]["display"]
@@ -114,19 +114,19 @@ def test_the_planner_begins_at_the_first_device_and_a_key_leads_to_its_button(
     first, second = room.rack(), room.rack()
     devices = [room.device(first, unit) for unit in (10, 9)]
     page.goto(room.path)
-    page.keyboard.press("a")
+    press(page, "a")
     page.wait_for_function("() => document.activeElement.dataset.device")
     assert page.evaluate("document.activeElement === document.querySelector('#results [data-device]')")
     devices.sort(key=lambda device: device["id"] != page.evaluate("document.activeElement.dataset.device"))
     for device in devices:
         page.wait_for_function("id => document.activeElement.dataset.device === id", arg=device["id"])
-        page.keyboard.press("ArrowRight")
+        press(page, "ArrowRight")
         page.locator(f'#results g[data-rack="{second["id"]}"] [data-device="{device["id"]}"]:focus').wait_for()
         if device is devices[0]:
-            page.keyboard.press("j")  # not the next one of the other rack
-    page.keyboard.press("s")
+            press(page, "j")  # not the next one of the other rack
+    press(page, "s")
     page.wait_for_function("() => document.activeElement.textContent === 'Apply 2 moves'")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("[data-notice]").wait_for()
     assert sorted(place(demo_service, device) for device in devices) == [
         (second["display"], 9),
@@ -226,23 +226,23 @@ def test_a_device_is_mounted_from_the_tray_by_arrow_keys(page: Any, demo_service
     page.goto(f"{room.path}&_plan=1")
     page.get_by_text("Arrow keys:").wait_for()
     page.locator(f'.tray [data-device="{first["id"]}"]').focus()
-    page.keyboard.press("ArrowDown")
+    press(page, "ArrowDown")
     assert page.evaluate("document.activeElement.dataset.device") == second["id"]
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     page.wait_for_function("() => document.activeElement.name === '_move'")
     button, unit_box = (page.locator(f"foreignObject:has(:focus){part}").bounding_box() for part in (" > button", ""))
     assert button["height"] <= unit_box["height"] + 0.5, "the frame of the focus would be cut off"
     for key, unit, there in (("ArrowDown", 8, rack), ("ArrowRight", 8, other), ("ArrowUp", 9, other)):
-        page.keyboard.press(key)
+        press(page, key)
         value = page.evaluate("document.activeElement.value")
         assert value == f"{second['id']}:{there['id']}:{unit}:front", key
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.get_by_role("button", name="Apply 1 move").wait_for()
     page.wait_for_function("id => document.activeElement.dataset.device === id", arg=second["id"])
-    page.keyboard.press("ArrowDown")  # as any mounted device
+    press(page, "ArrowDown")  # as any mounted device
     page.get_by_text("U8 front").wait_for()
     button = page.get_by_role("button", name="Apply 1 move")
     button.focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("[data-notice]").wait_for()
     assert place(demo_service, second) == (other["display"], 8)

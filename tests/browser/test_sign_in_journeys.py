@@ -9,7 +9,7 @@ import pytest
 
 from netinv_testing import Service
 from netinv_testing.client import PASSWORD
-from tests.support.chromium import PHONE_WIDTH
+from tests.support.chromium import PHONE_WIDTH, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
@@ -17,9 +17,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 def sign_in_by_keyboard(page: Any, username: str, password: str) -> None:
     """Types name and password into the form, which has the focus."""
     page.keyboard.type(username)
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     page.keyboard.type(password)
-    page.keyboard.press("Enter")
+    press(page, "Enter")
 
 
 def test_a_visitor_signs_in_by_keyboard_and_lands_where_they_were_going(
@@ -35,7 +35,7 @@ def test_a_visitor_signs_in_by_keyboard_and_lands_where_they_were_going(
     assert page.input_value("#username") == account.username
     assert page.evaluate("document.activeElement.id") == "password"
     page.keyboard.type(PASSWORD)
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_url(f"{address}/dcim/racks/?ordering=-name")
     context.close()
 
@@ -59,18 +59,18 @@ def test_signing_out_ends_the_session(chromium: Any, address: str, demo_service:
 
 def test_the_first_tab_stop_skips_to_the_content(page: Any) -> None:
     page.goto("/dcim/sites/")
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     assert page.evaluate("document.activeElement.id") == "content"
 
 
 def test_the_navigation_opens_a_list_by_keyboard(page: Any) -> None:
     page.goto("/")
     page.locator(".rail summary", has_text="IPAM").focus()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
+    press(page, "Tab")
+    press(page, "Enter")
     page.wait_for_url("**/ipam/prefixes/")
     assert page.locator("h1").inner_text().startswith("Prefixes")
 

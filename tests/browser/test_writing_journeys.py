@@ -8,7 +8,7 @@ import pytest
 
 from netinv_testing import Api, Service
 from netinv_testing.client import PASSWORD
-from tests.support.chromium import path_with_ids
+from tests.support.chromium import path_with_ids, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
@@ -111,7 +111,7 @@ def test_a_picker_searches_and_takes_the_choice(page: Any, demo_service: Service
     page.get_by_role("combobox", name="Group", exact=True).fill(f"Row of {word}")
     page.get_by_role("option", name=f"Row of {site['name']}").wait_for()
     assert page.get_by_role("option", name="Row of").count() == 1  # those of the other site do not fit
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator("#field-status").select_option("active")
     page.get_by_role("button", name="Create", exact=True).click()
     page.wait_for_url("**/dcim/racks/*-*/")

@@ -29,6 +29,13 @@ PHONE_WIDTH = 390
 EXPECTED_MESSAGES = ("Failed to load resource: the server responded with a status of 4",)
 
 
+def press(page: Any, *keys: str) -> None:
+    """Presses keys, one after the other, on a page whose scripts listen: they run before it is loaded."""
+    for key in keys:
+        page.wait_for_load_state("domcontentloaded")
+        page.keyboard.press(key)
+
+
 def path_with_ids(service: Service, path: str) -> str:
     """The path with ``{label}`` replaced by the id of the first object of the resource."""
     for endpoint in service.registry.endpoints.values():

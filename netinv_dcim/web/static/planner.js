@@ -1,12 +1,12 @@
 // Planner of racks: devices are dragged to units, or moved by the arrow keys. Each step is a link or a button of the page, so that the
 // server draws the plan, and says what it refuses.
-const UNIT = 18, CAP = 7; // pixels of a unit, and above the topmost one
 const SVG = "http://www.w3.org/2000/svg";
 
 const plan = () => document.querySelector("[data-plan]");
+const pixels = (name) => Number(document.querySelector(".rack-definitions").dataset[name]); // of a unit, of the margin above the topmost one, and of the edges of a face
 const faces = () => [...document.querySelectorAll("g[data-rack]")];
 const drawn = (device) => document.querySelector(`#results [data-device="${device}"]`);
-const height = (face) => Math.round((face.ownerSVGElement.viewBox.baseVal.height - 2 * CAP) / UNIT);
+const height = (face) => Math.round((face.ownerSVGElement.viewBox.baseVal.height - 2 * pixels("margin")) / pixels("unit"));
 const descends = (face) => face.querySelector("use").getAttribute("href").includes("-down");
 const row = (face, unit, units) => (descends(face) ? unit - 1 : height(face) - unit - units + 1);
 const unitAt = (face, place, units) => (descends(face) ? place + 1 : height(face) - place - units + 1);
@@ -15,7 +15,7 @@ let focused, scrolled = 0; // the device that has the focus, and how far the tra
 let last, following; // the device that was moved last, and the next one of where it was
 let choosing = false; // the first unit that the chosen device fits into gets the focus when the page is there
 
-// Follows a link of the page with one more move; the script of lists replaces the part of the page.
+// Shows the page with one more move; the script of lists replaces the part of the page.
 function move(device, face, unit) {
   if (device !== last) {
     const all = [...(drawn(device)?.closest("g[data-rack]").querySelectorAll("[data-device]") ?? [])], place = all.indexOf(drawn(device));
@@ -27,11 +27,7 @@ function move(device, face, unit) {
   url.searchParams.append("_move", `${device}:${face.dataset.rack}:${unit}:${face.dataset.face}`);
   url.searchParams.set("_plan", "1");
   focused = device;
-  const link = document.createElement("a");
-  link.href = url.pathname === location.pathname ? url : location.pathname + url.search;
-  document.getElementById("list").append(link);
-  link.click();
-  link.remove();
+  document.dispatchEvent(new CustomEvent("list:show", { detail: location.pathname + url.search }));
 }
 
 document.addEventListener("scroll", (event) => {
@@ -126,7 +122,7 @@ function placeOf(event) {
   const face = document.elementsFromPoint(event.clientX, event.clientY).map((item) => item.closest?.("g[data-rack]")).find(Boolean);
   if (!face) return null;
   const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(face.getScreenCTM().inverse());
-  const place = Math.floor((point.y - CAP) / UNIT) - drag.grabbed;
+  const place = Math.floor((point.y - pixels("margin")) / pixels("unit")) - drag.grabbed;
   return { face, place: Math.max(0, Math.min(place, height(face) - drag.units)) };
 }
 
@@ -163,8 +159,8 @@ document.addEventListener("pointermove", (event) => {
   drag.mark?.remove();
   if (!target) return;
   const mark = document.createElementNS(SVG, "rect");
-  const width = target.face.querySelector("use") ? target.face.getBBox().width - 6 : 0;
-  for (const [name, value] of Object.entries({ class: "drop", x: 0, y: CAP + target.place * UNIT, width, height: drag.units * UNIT })) mark.setAttribute(name, value);
+  const width = target.face.querySelector("use") ? target.face.getBBox().width - 2 * pixels("edge") : 0;
+  for (const [name, value] of Object.entries({ class: "drop", x: 0, y: pixels("margin") + target.place * pixels("unit"), width, height: drag.units * pixels("unit") })) mark.setAttribute(name, value);
   target.face.append(mark);
   drag.mark = mark;
 });
