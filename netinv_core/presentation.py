@@ -40,6 +40,7 @@ class Presentation:
     * ``leading``: names of the panels that the page of an object begins with, in this order; the facts are beside them;
     * ``tabs``: names of tabs with lists of what belongs to an object, those that come first;
     * ``hidden``: fields that pages leave out, because another part of the page shows them;
+    * ``flags``: fields that say something only when they are true; the page of an object folds them otherwise;
     * ``unrelated``: references of other models to the objects, which the panel *Related* leaves out, because another
       part of the page shows the objects that refer: of a cable, ``["cable"]`` of the ports at its ends;
     * ``name_in_context``: the name of an object on a page that does not show what it belongs to, in the form of
@@ -69,6 +70,7 @@ class Presentation:
     leading: Sequence[str] = ()
     tabs: Sequence[str] = ()
     hidden: Sequence[str] = ()
+    flags: Sequence[str] = ()
     unrelated: Sequence[str] = ()
     found_with: str = ""
     empty: str = ""

@@ -57,8 +57,8 @@ def ownerships(registry: Registry) -> list[Ownership]:
 
 
 def named_within(uow: UnitOfWork, text: str, limit: int) -> dict[str, stages.Rows]:
-    """Returns the ids and names of the parts by the labels of their resources; one statement, and another one where the
-    user may view some of the objects only.
+    """Returns the ids and names of the parts by the labels of their resources, shorter names first: ``eth1`` of all
+    devices before ``eth10``. One statement, and another one where the user may view some of the objects only.
     """
     patterns = stages.pattern_parameters(uow.registry.dialect, text)
     if not 1 < len(patterns) <= MAX_WORDS:
@@ -80,7 +80,8 @@ def _collect(found: dict[str, stages.Rows], items: Sequence[Ownership], rows: Se
     for item, pairs in zip(items, rows, strict=True):
         if pairs:
             label = item.endpoint.label
-            found[label] = list(dict.fromkeys([*found.get(label, ()), *((key, name) for key, name in pairs)]))[:limit]
+            every = dict.fromkeys([*found.get(label, ()), *((key, name) for key, name in pairs)])
+            found[label] = sorted(every, key=lambda row: (len(row[1] or ""), row[1] or ""))[:limit]
 
 
 def _viewable_ownerships(uow: UnitOfWork) -> tuple[list[Ownership], list[Ownership]]:
@@ -115,6 +116,7 @@ def _part(item: Ownership, patterns: Sequence[str] | dict[str, str], uow: UnitOf
         sa.select(child.c.id, name.label("value"))
         .select_from(joined)
         .where(*every, *_visible(uow, item.endpoint, child))
+        .order_by(sa.func.length(name), name)
         .limit(sa.bindparam("search_limit", type_=sa.Integer))
         .subquery()
     )

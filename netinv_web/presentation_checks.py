@@ -104,6 +104,7 @@ def _names(endpoint: Endpoint, stated: Presentation) -> Iterator[Names]:
     yield "facets", stated.facets, members, "no field"
     yield "summary", stated.summary, members, "no field"
     yield "hidden", stated.hidden, members, "no field"
+    yield "flags", stated.flags, members, "no field"
     yield "unrelated", stated.unrelated, referring, "no reference of another model"
     yield "quick_fields", stated.quick_fields, endpoint.writable, "no field that can be written"
     yield "nested_below", stated.nested_below, below, "no reference to objects of the same resource"

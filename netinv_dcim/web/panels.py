@@ -15,7 +15,7 @@ from netinv_dcim.cabling.paths import CABLE, End
 from netinv_dcim.rack_position import Mounted, read_mounted
 from netinv_dcim.rack_views.drawing_data import device_rows, display_name
 from netinv_dcim.rack_views.svg import RackFrame, UnitSize, area
-from netinv_dcim.web import rack_elevations, trace_pages, type_differences, type_moves
+from netinv_dcim.web import rack_elevations, rack_plan, trace_pages, type_differences, type_moves
 from netinv_dcim.web.connect import page as connecting
 from netinv_dcim.web.connect.ports import address_of
 from netinv_dcim.web.ports import actions as port_actions
@@ -88,7 +88,9 @@ def rack_tray(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> 
     uow = request.uow
     items = rack_elevations.tray_of(uow, [rack], flat=True)
     may_mount = may(uow, uow.registry[DEVICE], "change")
-    return {"items": items, "plan": _planner_path(endpoint, rack) if may_mount else ""} if items else None
+    if not items:
+        return None
+    return {"items": items, "most": rack_plan.MAX_LISTED, "plan": _planner_path(endpoint, rack) if may_mount else ""}
 
 
 def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, Any]) -> dict[str, Any] | None:

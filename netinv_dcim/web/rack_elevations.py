@@ -150,6 +150,7 @@ def _values(request: Request, endpoint: Endpoint, query: ListQuery, plan: RackPl
         "plan": plan,
         "chosen": shown.chosen,
         "tray": tray,
+        "most_in_tray": rack_plan.MAX_LISTED,
         "plan_path": query.with_values(rack_plan.PLANNING, ["1"]).url,
         "finished": rack_plan.page_without_plan(query),
         "unchosen": query.without(rack_plan.SELECT),

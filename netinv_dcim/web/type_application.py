@@ -84,7 +84,7 @@ def show(request: Request) -> Response:
     members = members_of(request)
     given = _parse_choices(members) if request.method == "POST" else None
     devices = uow.query.get(DEVICE) or None
-    values = details.object_values(request, endpoint, item, "", cells)
+    values = details.object_values(request, endpoint, item, None, cells)
     applying = step_of(members) == STEP_APPLY
     try:
         if given is None:

@@ -147,6 +147,7 @@ jobs = Resource(
             ("Class", ["source", "git_repository", "module_name", "job_class_name", "slug", "installed", *RECEIVERS]),
             ("Stated here, in the place of the class", list(OVERRIDES.values())),
         ],
+        flags=list(OVERRIDES.values()),
     ),
 )
 

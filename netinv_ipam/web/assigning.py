@@ -107,7 +107,7 @@ def assign(request: Request) -> Response:
             request.tm.doom()
     pickers.complete(request.uow, [control for way in ways for control in way.controls])
     offered = _offered_addresses(request.uow, endpoint, item["id"]) if ways[0].name == "next" else []
-    values = details.object_values(request, endpoint, item, "", cells)
+    values = details.object_values(request, endpoint, item, None, cells)
     return page(request, PAGE, values | {"ways": ways, "offered": offered, "is_refused": status != 200}, status)
 
 

@@ -47,7 +47,7 @@ def show(request: Request) -> Any:
     offers = next_prefix.offers_of(row, free_blocks_in(uow, row, bounds))
     gap = {FIRST: first, LAST: last, "prefix_length": row["prefix_length"], "vrf": row["vrf_id"]}
     of_vrf = [("vrf", row["vrf_id"])] if row["vrf_id"] else []
-    values = details.object_values(request, endpoint, item, "", cells) | {
+    values = details.object_values(request, endpoint, item, None, cells) | {
         "gap": gap,
         "offers": [offer for offer in offers if offer.network],
         "usual": next_prefix.usual_length(row),

@@ -68,7 +68,7 @@ def show(request: Request) -> Response:
     row = listing.rows(uow, endpoint, [item["id"]], "view").get(item["id"])
     if row is None:
         raise NotFound()
-    values = details.object_values(request, endpoint, item, "", cells)
+    values = details.object_values(request, endpoint, item, None, cells)
     return page(request, PAGE, values | {"offers": offers_of(row, free_blocks(uow, row)), "usual": usual_length(row)})
 
 

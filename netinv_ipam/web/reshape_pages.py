@@ -127,7 +127,7 @@ def show(request: Request, operation: ReshapingOperation) -> Response:
         _try(request, plan)
     if posted:
         request.tm.doom()
-    values = details.object_values(request, endpoint, item, "", cells)
+    values = details.object_values(request, endpoint, item, None, cells)
     values |= {"operation": operation, "choices": offered, "value": value, "plan": plan}
     values |= {"digest_member": DIGEST, "digest": digest, "outdated": OUTDATED if outdated else ""}
     return page(request, TEMPLATE, values, CONFLICT if outdated else INVALID if posted else 200)

@@ -78,7 +78,7 @@ def delete_object(request: Request) -> Response:
     """Asks whether to delete an object, and deletes it."""
     endpoint, key = request.context.endpoint, key_of(request)
     representation = detail(request.uow, endpoint, key)
-    values = object_values(request, endpoint, representation, "")
+    values = object_values(request, endpoint, representation, None)
     if request.method != "POST":
         with trial(request) as uow:
             consequences = consequences_of(uow, endpoint, key)

@@ -158,7 +158,10 @@ def show(request: Request) -> Any:
         name: Fact(name, label_of(endpoint.fields[name]), markup, _other(live, name, markup))
         for name, markup in cells.items()
     }
-    filled = [name for name, fact in facts.items() if fact.markup != EMPTY or fact.live is not None]
+    unset = {name for name in presentation_of(endpoint).flags if not representation.get(name)}
+    filled = [
+        name for name, fact in facts.items() if (fact.markup != EMPTY and name not in unset) or fact.live is not None
+    ]
     values = object_values(request, endpoint, representation, "", cells)
     return values | {
         "groups": [
@@ -184,10 +187,13 @@ def object_values(
     request: Request,
     endpoint: Endpoint,
     representation: Mapping[str, Any],
-    tab: str,
+    tab: str | None,
     cells: Mapping[str, Markup] | None = None,
 ) -> dict[str, Any]:
-    """The values of the frame around every page of one object: name, summary, tabs, breadcrumb, actions."""
+    """The values of the frame around every page of one object: name, summary, tabs, breadcrumb, actions.
+
+    :param tab: the name of the current tab, empty for the overview; ``None`` for a page that is none of the tabs
+    """
     uow, writes, parents = request.uow, endpoint.resource.writes, parents_of(request.uow, endpoint, representation)
     containers = presentation_of(endpoint).containers
     around = containers(uow, representation) if containers else []

@@ -68,7 +68,7 @@ def own_tabs(endpoint: Endpoint) -> list[Tab | ListTab]:
 
 
 def tabs_of(
-    request: Request, endpoint: Endpoint, representation: Mapping[str, Any], current: str = ""
+    request: Request, endpoint: Endpoint, representation: Mapping[str, Any], current: str | None = None
 ) -> list[TabLink]:
     """The tabs of an object that the user may open. Those without contents are folded, except for the current one."""
     uow, base = request.uow, object_path(endpoint, representation["id"])
@@ -94,7 +94,7 @@ def tabs_of(
     return _with_counts(tabs, _counts(uow, listed), current)
 
 
-def _with_counts(tabs: Iterable[TabLink], counts: Mapping[str, int], current: str) -> list[TabLink]:
+def _with_counts(tabs: Iterable[TabLink], counts: Mapping[str, int], current: str | None) -> list[TabLink]:
     """The tabs with the numbers of those with lists."""
     links: list[TabLink] = []
     for tab in tabs:

@@ -293,6 +293,7 @@ WRONG = {
             ("leading", "['trace']", "trace"),
             ("tabs", "['devices']", "devices"),
             ("hidden", "['nmae']", "nmae"),
+            ("flags", "['nmae']", "nmae"),
             ("unrelated", "['nmae']", "nmae"),
         )
     },

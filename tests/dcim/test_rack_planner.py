@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from netinv_dcim.web import rack_plan
 from netinv_testing import Account, Api, Service
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
@@ -117,14 +118,21 @@ def test_a_device_in_the_way_that_the_user_may_not_view_is_not_named(
     assert "hidden" in page.html.select_one(".rack .obstructed")["class"] and hidden["name"] not in page.text
 
 
-def test_a_device_is_taken_out_and_waits_beside_the_racks(browser: Browser, api: Api, room: Room) -> None:
+def test_a_device_is_taken_out_and_waits_beside_the_racks(
+    browser: Browser, api: Api, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rack = room.rack()
     device, waiting = room.device(rack, 1), room.device(rack, None)
     page = browser.get(f"{room.path}{move(device, rack)}")
     assert drawn(page) == {}
     assert {link["data-device"] for link in page.html.select(".tray [data-device]")} == {device["id"], waiting["id"]}
+    assert "These are the first" not in page
     apply(page)
     assert placed(api, device) == (rack["id"], None, None)
+    monkeypatch.setattr(rack_plan, "MAX_LISTED", 1)
+    page = browser.get(f"{room.path}&_plan=1")
+    assert len(page.html.select(".tray [data-device]")) == 1
+    assert "These are the first 1." in page
 
 
 def pressed(browser: Browser, page: Any, button: Any) -> Any:

@@ -60,6 +60,14 @@ def test_the_tab_that_is_open_is_not_folded(browser: Browser, device: str) -> No
     assert "Front ports 0" not in folded_tabs(page)
 
 
+def test_pages_that_are_no_tab_mark_none(browser: Browser, api: Api, device: str) -> None:
+    port = api.get("/api/dcim/interfaces/", {"device_id": device, "limit": 1})["results"][0]["id"]
+    for path in (f"/dcim/devices/{device}/delete/", f"/dcim/interfaces/{port}/assign-address/"):
+        page = browser.get(path)
+        assert page.html.select_one(".tabs a") is not None
+        assert page.html.select_one(".tabs [aria-current]") is None
+
+
 def test_all_tabs_are_counted_in_one_statement(service: Service, browser: Browser, device: str) -> None:
     path = f"/dcim/devices/{device}/"
     browser.get(path)

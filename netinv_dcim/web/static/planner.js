@@ -6,7 +6,7 @@ const plan = () => document.querySelector("[data-plan]");
 const pixels = (name) => Number(document.querySelector(".rack-definitions").dataset[name]); // of a unit, of the margin above the topmost one, and of the edges of a face
 const faces = () => [...document.querySelectorAll("g[data-rack]")];
 const drawn = (device) => document.querySelector(`#results [data-device="${device}"]`);
-const height = (face) => Math.round((face.ownerSVGElement.viewBox.baseVal.height - 2 * pixels("margin")) / pixels("unit"));
+const height = (face) => Math.round((face.ownerSVGElement.viewBox.baseVal.height - 2 * pixels("margin")) / pixels("step"));
 const descends = (face) => face.querySelector("use").getAttribute("href").includes("-down");
 const row = (face, unit, units) => (descends(face) ? unit - 1 : height(face) - unit - units + 1);
 const unitAt = (face, place, units) => (descends(face) ? place + 1 : height(face) - place - units + 1);
@@ -122,7 +122,7 @@ function placeOf(event) {
   const face = document.elementsFromPoint(event.clientX, event.clientY).map((item) => item.closest?.("g[data-rack]")).find(Boolean);
   if (!face) return null;
   const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(face.getScreenCTM().inverse());
-  const place = Math.floor((point.y - pixels("margin")) / pixels("unit")) - drag.grabbed;
+  const place = Math.floor((point.y - pixels("margin")) / pixels("step")) - drag.grabbed;
   return { face, place: Math.max(0, Math.min(place, height(face) - drag.units)) };
 }
 
@@ -160,7 +160,7 @@ document.addEventListener("pointermove", (event) => {
   if (!target) return;
   const mark = document.createElementNS(SVG, "rect");
   const width = target.face.querySelector("use") ? target.face.getBBox().width - 2 * pixels("edge") : 0;
-  for (const [name, value] of Object.entries({ class: "drop", x: 0, y: pixels("margin") + target.place * pixels("unit"), width, height: drag.units * pixels("unit") })) mark.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ class: "drop", x: 0, y: pixels("margin") + target.place * pixels("step"), width, height: drag.units * pixels("step") })) mark.setAttribute(name, value);
   target.face.append(mark);
   drag.mark = mark;
 });

@@ -50,6 +50,18 @@ def test_a_port_is_found_by_words_of_its_name_and_of_its_device(service: Service
         assert found(service, text) == {made["port"]["id"]}, text
 
 
+def test_ports_of_the_name_come_before_those_that_begin_with_it(service: Service, made: dict[str, Any]) -> None:
+    word, device = service.unique(), made["device"]
+    of_type = {name: device[name]["id"] for name in ("site", "device_type", "device_role")} | {"status": "active"}
+    for number in (1, 2):
+        other = service.api.post("/api/dcim/devices/", {"name": f"acc0{number}-{word}", **of_type})
+        for name in ("xe10", "xe11", "xe1"):
+            body = {"device": other["id"], "name": name, "type": "1000base-t", "status": "active"}
+            service.api.post("/api/dcim/interfaces/", body)
+    (group,) = service.api.get("/api/search/", {"q": f"{word} xe1", "limit": 3})["groups"]
+    assert [item["name"] for item in group["results"]] == ["xe1", "xe1", "xe10"]
+
+
 def test_the_group_of_several_words_leads_to_a_search_that_finds_the_same(
     service: Service, made: dict[str, Any]
 ) -> None:

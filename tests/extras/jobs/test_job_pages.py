@@ -43,17 +43,19 @@ def test_the_form_has_a_control_for_each_variable(browser: Browser, job: Find) -
     assert not page.select_one("#field-commit").has_attr("checked")
 
 
-def test_the_page_of_a_job_begins_with_what_it_does(browser: Browser, job: Find) -> None:
+def test_the_page_of_a_job_begins_with_what_it_does(service: Service, browser: Browser, job: Find) -> None:
     found = job("Echo")
-    page = browser.get(f"/extras/jobs/{found['id']}/", status=200)
-    assert [title.text for title in page.html.select(".detail h2")] == [
-        "Run",
-        "Job",
-        "Limits",
-        "Class",
-        "Stated here, in the place of the class",
-    ]
+    path = f"/extras/jobs/{found['id']}/"
+    page = browser.get(path, status=200)
+    titles = ["Run", "Job", "Limits", "Class"]
+    assert [title.text for title in page.html.select(".detail h2")] == titles
     assert found["description"] and found["description"] in page.html.select_one("#panel-run").text
+    service.api.patch(found["url"], {"hidden_override": True})
+    try:
+        titles.append("Stated here, in the place of the class")
+        assert [title.text for title in browser.get(path).html.select(".detail h2")] == titles
+    finally:
+        service.api.patch(found["url"], {"hidden_override": False})
 
 
 def test_the_path_of_a_class_leads_to_the_page_of_its_job(service: Service, browser: Browser, job: Find) -> None:
