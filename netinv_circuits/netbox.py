@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, NamedModel, Source, content_type
+from netinv_core.importing.folds import fold_attachment, owner_by
 from netinv_dcim.netbox_scopes import convert_scope
-from netinv_import.folds import fold_attachment, owner_by
 
 NETWORK = "circuits.providernetwork"
 NO_VIRTUAL = "install netinv-virtual-circuits to import virtual circuits"

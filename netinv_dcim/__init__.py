@@ -14,6 +14,7 @@ from netinv_core.resource import utilization
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.table_rows import JoinedColumns
 from netinv_dcim import (
+    device_type_library,
     interface_redundancy,
     moves,
     nautobot2,
@@ -200,7 +201,7 @@ def netinv_context_scopes(registry: Registry) -> Iterable[ContextScope]:
 @hookimpl
 def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:
     """Device types in the layout of the public library."""
-    return {git_source.LABEL: git_source.CONTENT_KIND}
+    return {git_source.LABEL: git_source.CONTENT_KIND} if device_type_library.IS_AVAILABLE else {}
 
 
 @hookimpl
@@ -230,6 +231,8 @@ def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]
 @hookimpl
 def netinv_commands() -> dict[str, Iterable[click.Command]]:
     """Returns the command ``netinv import devicetypes``."""
+    if not device_type_library.IS_AVAILABLE:
+        return {}
     from netinv_dcim import commands  # local import: only the command line needs the importer
 
     return {"import": [commands.device_types]}
@@ -284,6 +287,8 @@ def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
 @hookimpl
 def netinv_web_file_imports(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Imports files of the device type library on the import page of device types."""
+    if not device_type_library.IS_AVAILABLE:
+        return ()
     from netinv_dcim.web import device_type_files
 
     return device_type_files.file_imports_of(endpoint)

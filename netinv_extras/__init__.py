@@ -11,12 +11,12 @@ from netinv_core.importing.dump import Declaration
 from netinv_core.presentation import MenuSection
 from netinv_extras import hookspecs, import_completion, nautobot, nautobot2, netbox
 from netinv_extras.content_types import content_types
-from netinv_import.mapping import DumpMapping
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
+    from netinv_import.mapping import DumpMapping
 
 # In this order their hooks are called, and the fields that they attach stand in representations.
 FEATURES = (

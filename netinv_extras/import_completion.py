@@ -15,10 +15,10 @@ from netinv_core.write.references import statuses_for
 from netinv_extras.custom_fields.models import CustomField
 from netinv_extras.netbox import AS_JSON, AS_TEXT, FIELD, STATUS
 from netinv_extras.statuses import Status as StatusModel
-from netinv_import.mapping import DumpMapping
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
+    from netinv_import.mapping import DumpMapping
 
 MAX_SLUG_LENGTH = 50
 MAX_TEXT_LENGTH = 255

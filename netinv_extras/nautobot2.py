@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import Choice, Reference
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Folded, Key, Source, content_type
+from netinv_core.importing.folds import NOT_IN_SOURCE
 from netinv_core.write.slugs import slugify
 from netinv_extras.nautobot import EXCLUDED, INSTALLED
 from netinv_extras.netbox import ACCOUNTS, CHOICE, CONTEXT, FIELD, RECORDS, STATUS, TEMPLATES
-from netinv_import.folds import NOT_IN_SOURCE
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

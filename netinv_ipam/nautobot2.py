@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from netinv_core.importing.dump import Declaration, Derived, Dump, Excluded, Fields, Folded, Key, Source
-from netinv_import.folds import NOT_IN_SOURCE
+from netinv_core.importing.folds import NOT_IN_SOURCE
 
 PREFIX, ADDRESS, VRF, AGGREGATE, NAMESPACE = (
     f"ipam.{name}" for name in ("prefix", "ipaddress", "vrf", "aggregate", "namespace")

@@ -17,8 +17,8 @@ from netinv_core.importing.dump import (
     Source,
     content_type,
 )
+from netinv_core.importing.folds import fold_attachment, owner_by
 from netinv_dcim.netbox_scopes import convert_scope
-from netinv_import.folds import fold_attachment, owner_by
 
 L2VPN_APPS = ("ipam", "vpn")
 ALL_VIDS = (1, 4094)

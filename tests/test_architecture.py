@@ -78,6 +78,7 @@ NOT_IMPORTED = {
 # Folders and modules of a package whose requirements are an extra of its distribution, with its name.
 EXTRAS = {
     **{"testing": "testing", "web": "web"},
+    **{"device_type_library": "library", "web/device_type_upload.py": "library", "commands.py": "library"},
     **{"tasks/redis_queue.py": "redis", "tasks/redis_buckets.py": "redis", "telemetry/otel.py": "otel"},
     "driver/psycopg_cursor.py": "postgresql",
     "driver/prepared.py": "postgresql",
@@ -413,20 +414,20 @@ def distribution_names(names: Iterable[str]) -> set[str]:
     return {re.sub(r"[-_.]+", "-", Requirement(name).name).lower() for name in names}
 
 
-def third_party(package: str) -> Iterator[tuple[str, set[str]]]:
-    """The modules that a package imports from other distributions, with the distributions that have them, and the extra
-    that the module belongs to.
+def third_party(package: str) -> Iterator[tuple[list[str], set[str]]]:
+    """The modules that a package imports from other distributions when it runs, with the distributions that have them,
+    and the extras that the module belongs to.
     """
     # python-ldap is compiled, so it need not be installed beside the service.
     providers = {"ldap": ["python-ldap"], **importlib.metadata.packages_distributions()}
     for path, module in modules(package, revisions=True).items():
-        for name, _ in imports(module):
+        for name, _ in imports(module, run=True):
             top = name.partition(".")[0]
             if top not in sys.stdlib_module_names and top != package:
                 distributions = ["zope.sqlalchemy"] if name.startswith("zope.sqlalchemy") else providers.get(top, [top])
                 place = path.relative_to(REPOSITORY / package)
-                extra = next((EXTRAS[name] for name in (place.as_posix(), *place.parts) if name in EXTRAS), "")
-                yield extra, distribution_names(distributions)
+                extras = [EXTRAS[name] for name in (place.as_posix(), *place.parts) if name in EXTRAS]
+                yield extras, distribution_names(distributions)
 
 
 def extras_of(folder: str) -> dict[str, list[str]]:
@@ -445,11 +446,25 @@ def test_install_requires_is_what_is_imported(package: str) -> None:
     required = distribution_names(config["options"]["install_requires"].split("\n")[1:])
     extras = {name: distribution_names(lines) for name, lines in extras_of(package).items()}
     imported: set[str] = set()
-    for extra, distributions in third_party(package):
-        assert distributions & (required | extras.get(extra, set())), f"{distributions} is imported, but not required"
+    for names, distributions in third_party(package):
+        possible = required.union(*(extras.get(name, set()) for name in names))
+        assert distributions & possible, f"{distributions} is imported, but not required"
         imported |= distributions
     unused = (required | set().union(*extras.values())) - imported
     assert unused <= NOT_IMPORTED.get(package, set())
+
+
+def test_applications_need_neither_imports_nor_commands() -> None:
+    needed, waiting = set(), [f"netinv_{name}" for name in ("extras", "dcim", "ipam", "circuits", "tenancy", "virt")]
+    while waiting:
+        config = configparser.ConfigParser()
+        config.read(REPOSITORY / waiting.pop() / "setup.cfg")
+        names = distribution_names(config["options"]["install_requires"].split("\n")[1:])
+        own = {name.replace("-", "_") for name in names if name.startswith("netinv-")}
+        waiting += own - needed
+        needed |= own
+    assert "netinv_core" in needed
+    assert not needed & {"netinv_admin", "netinv_import", "netinv_testing", "netinv_web"}
 
 
 def test_netinv_has_every_extra_of_the_core() -> None:

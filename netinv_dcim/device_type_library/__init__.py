@@ -1,4 +1,8 @@
-"""Import of device types from a folder of YAML files."""
+"""Import of device types from a folder of YAML files, where netinv-import is installed (the extra ``library``)."""
+
+import importlib.util
+
+IS_AVAILABLE = importlib.util.find_spec("netinv_import") is not None
 
 TYPES = "device-types"  # the folder of their files
 MAX_TYPES = 500  # device types of one upload; more take longer than a browser waits

@@ -76,6 +76,7 @@ OPEN_MODULES = {
         "http.versions",
         "http.views",
         "importing.dump",
+        "importing.folds",
         "json_values",
         "labels",
         "main",

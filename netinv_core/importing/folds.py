@@ -1,4 +1,4 @@
-"""Folds that applications share: objects that join two others become a list of one of them."""
+"""Folds of imports that applications share: objects that join two others become a list of one of them."""
 
 from __future__ import annotations
 
