@@ -223,7 +223,7 @@ def test_a_package_that_does_not_start_is_told_to_superusers(
 def test_pending_migrations_are_told_to_superusers(
     service: Service, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revisions, "pending", lambda engine, registry: ["dcim_0099"])
+    monkeypatch.setattr(revisions, "pending_heads", lambda engine, registry: ["dcim_0099"])
     home._migrated.discard(service.registry)
     (text,) = [text for text in texts(browser.get("/"), "attention") if "migrations" in text]
     assert "dcim_0099" in text

@@ -186,7 +186,7 @@ def test_the_first_rows_are_searched_where_a_trigram_index_is_missing(
     api.patch(device["url"], {"serial": f"Z{word[::-1]}"})
     with monkeypatch.context() as patched:
         patched.setattr(search_stages, "SCANNED_FOR_TEXTS", 0)
-        patched.setattr(text_indexes, "missing", lambda connection, registry: ["tx_dcim_device_comments"])
+        patched.setattr(text_indexes, "missing_indexes", lambda connection, registry: ["tx_dcim_device_comments"])
         service.user(("view", "dcim.device"))  # a new version of the configuration
         assert groups_of(api, word[::-1]) == {}
     service.user(("view", "dcim.device"))
