@@ -239,7 +239,7 @@ def _pattern() -> Any:
 
 
 def _pattern_parameters(text: str, limit: int) -> dict[str, Any]:
-    return {"search_limit": limit, "search_pattern": f"%{lookups.escape_wildcards(text.lower())}%"}
+    return {"search_limit": limit, "search_pattern": f"%{lookups.escaped(text.lower())}%"}
 
 
 def _limit(select: Any) -> Any:

@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 import netinv_core
 from netinv_core import Base, Resource
 from netinv_core.driver import undocumented
+from release import public_names
 from release.lock import DEVELOPMENT, RUNTIME, declared
 from release.public_modules import PUBLIC_MODULES
 from tests.support import REPOSITORY
@@ -369,6 +370,13 @@ def test_a_folder_of_the_core_imports_those_of_the_layers_below_it() -> None:
 
 
 @pytest.mark.night
+def test_public_names_are_those_that_were_recorded() -> None:
+    """A plugin that was written before still loads. A change is listed in the changelog, and recorded by
+    ``python -m release.public_names``.
+    """
+    assert public_names.names() == public_names.RECORDED.read_text().split()
+
+
 @pytest.mark.parametrize("folder", ["tests", "plugins"])
 def test_no_module_of_tests_imports_another(folder: str) -> None:
     """Helpers that several modules use are in ``tests/support``."""

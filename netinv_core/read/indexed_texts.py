@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
 from netinv_core.db.engine import inlined_int
-from netinv_core.sql.lookups import planner_literal
+from netinv_core.sql.lookups import planned
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -47,7 +47,7 @@ def by_texts(uow: UnitOfWork, endpoint: Endpoint, table: Any, name: str, test: C
     if len(rows) > MOST_TEXTS:
         return None
     # Literals, so that the planner knows how many rows have them.
-    found = [planner_literal(endpoint.registry.dialect, text) for text, passes in rows if passes]
+    found = [planned(endpoint.registry.dialect, text) for text, passes in rows if passes]
     return table.c[name].in_(found) if found else sa.false()
 
 

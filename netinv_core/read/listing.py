@@ -84,7 +84,7 @@ def ids(
     table = endpoint.table
     names, parameters = ordering.split(endpoint, parameters)
     conditions = [*conditions_of(uow, endpoint, table, parameters, action), *within]
-    page = select_page(uow, endpoint, conditions, window, names)
+    page = selected(uow, endpoint, conditions, window, names)
     if (page or not window.offset) and (not window.limit or len(page) < window.limit):
         return window.offset + len(page), page
     return count_of(uow, endpoint, conditions), page
@@ -106,7 +106,7 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
     return int(count)
 
 
-def select_page(
+def selected(
     uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], window: Slice, names: Sequence[str] = ()
 ) -> list[Any]:
     """Returns the ids of the page of the objects that meet the conditions, in the order of ``names`` or the usual one.
@@ -123,7 +123,7 @@ def select_page(
             return [row[0] for row in uow.execute(statement, values, where=conditions).tuples()]
         if ranked.is_ranked(endpoint, names[0]):
             everything = Slice(ranked.MAX_RANKED + 1, 0)
-            keys = ranked.rank(uow, endpoint, names[0], select_page(uow, endpoint, conditions, everything, names[1:]))
+            keys = ranked.rank(uow, endpoint, names[0], selected(uow, endpoint, conditions, everything, names[1:]))
             return keys[window.offset :][: window.limit or None]
         order = ordering.requested_order(uow, endpoint, names)
         statement = part_of(endpoint.table, order, filtered=filtered, limited=limited, skipping=skipping).where(

@@ -62,7 +62,7 @@ def _by_offset(
 ) -> ListPage:
     """A page by offset. Without the exact count, one more id tells whether there is a next page."""
     limit, extra = window.limit, int(window.count != EXACT and window.limit > 0)
-    keys = listing.select_page(uow, endpoint, conditions, dataclasses.replace(window, limit=limit + extra), names)
+    keys = listing.selected(uow, endpoint, conditions, dataclasses.replace(window, limit=limit + extra), names)
     found, keys = len(keys), keys[:limit] if limit else keys
     seen = window.offset + found if found else 0
     is_last = (found > 0 or not window.offset) and (not limit or found < limit + extra)

@@ -21,12 +21,13 @@ from netinv_core.db.expressions import accepts_dialect, in_values, lower
 from netinv_core.db.expressions import as_text as as_text
 from netinv_core.driver import driver_of
 from netinv_core.driver.general import any_of as any_of
-from netinv_core.driver.general import escape_wildcards as escape_wildcards
+from netinv_core.driver.general import escape_wildcards
 from netinv_core.driver.general import python_type as python_type
 from netinv_core.models.types import Chars, utc
 
 LAST_CHARACTER = "\U0010ffff"
 MAX_COMPARED = 6000  # characters of a text: SQLite takes patterns of 50,000 bytes, and an escaped letter may have 8
+escaped = escape_wildcards
 Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
 CompareAny = Callable[[str, Any, Sequence[Any]], Condition]
@@ -158,14 +159,14 @@ def _parts(column: Any, text: str, *, starts: bool, ends: bool) -> list[str]:
     return known(text, starts, ends) if known is not None else []
 
 
-def planner_literal(dialect: str, text: Any) -> Any:
+def planned(dialect: str, text: Any) -> Any:
     """A text as a literal on PostgreSQL, so that its planner knows how many rows have it, and whether an index pays."""
     return driver_of(dialect).planner_literal(text)
 
 
 def begins(dialect: str, column: Any, text: str) -> Condition:
     """Condition: the column begins with the text, in the same case; by an index of the column."""
-    return column.between(planner_literal(dialect, text), planner_literal(dialect, text + LAST_CHARACTER))
+    return column.between(planned(dialect, text), planned(dialect, text + LAST_CHARACTER))
 
 
 def _iexact(dialect: str, column: Any, values: Sequence[Any]) -> Condition:

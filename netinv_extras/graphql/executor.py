@@ -156,7 +156,7 @@ class Executor:
             return []
         limits = (window.limit, self.max_objects and self.max_objects + 1)
         limit = min((limit for limit in limits if limit), default=0)
-        keys = listing.select_page(self.uow, endpoint, conditions, Slice(limit, window.offset))
+        keys = listing.selected(self.uow, endpoint, conditions, Slice(limit, window.offset))
         objects = self.objects(endpoint, keys, selections, path, viewable=True)
         return [objects[key] for key in keys if key in objects]
 

@@ -79,13 +79,13 @@ def _keys(uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters, text: str
     named = _ID.search(text.lower())
     key = endpoint.parse_key(named[0]) if named is not None else None
     if key is not None:
-        return listing.select_page(uow, endpoint, [*conditions, table.c.id == key], Slice(LIMIT + 1, 0))
+        return listing.selected(uow, endpoint, [*conditions, table.c.id == key], Slice(LIMIT + 1, 0))
     if text:
         conditions = [*conditions, words.condition(uow, endpoint, table, text)]
-    keys = listing.select_page(uow, endpoint, conditions, Slice(LIMIT + 1, 0))
+    keys = listing.selected(uow, endpoint, conditions, Slice(LIMIT + 1, 0))
     used = [endpoint.parse_key(value) for value in list(recent)[:MAX_RECENT]] if not text else []
     used = [key for key in used if key is not None]
     if not used:
         return keys
-    allowed = set(listing.select_page(uow, endpoint, [*conditions, table.c.id.in_(used)], Slice(MAX_RECENT, 0)))
+    allowed = set(listing.selected(uow, endpoint, [*conditions, table.c.id.in_(used)], Slice(MAX_RECENT, 0)))
     return list(dict.fromkeys([*(key for key in used if key in allowed), *keys]))
