@@ -22,12 +22,13 @@ from netinv_core.http import traversal
 ROUNDS, REQUESTS, STARTS = 20, 40, 5
 # A start with and without the part, in an interpreter of its own; prints MiB, seconds of processor time and modules.
 START = """
-import contextlib, resource, sys, time
+import contextlib, os, sys, time
 import netinv_core.imports
 if sys.argv[1] == "without":
     netinv_core.imports.without = lambda *names: contextlib.nullcontext()
 import netinv_core.main, netinv_core.worker_tasks, netinv_core.tasks.redis_queue
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, time.process_time(), len(sys.modules))
+pages = int(open("/proc/self/statm").read().split()[1])
+print(pages * os.sysconf("SC_PAGESIZE") / 2**20, time.process_time(), len(sys.modules))
 """
 Make = Callable[[], contextlib.AbstractContextManager[object]]
 
