@@ -30,7 +30,7 @@ CONTEXT = {
     for name in ("data", "schema", "data_owner_content_type", "data_owner_object_id")
 }
 CLUSTER_ASSIGNMENT = "dcim.deviceclusterassignment"
-NO_MODULES = "there are no module bays here"
+NO_MODULES = "install netinv-modules to import templates of module bays"
 USUAL_POWER_FACTOR = {"power_factor": "0.95"}
 NO_LOAD_BALANCERS, NO_VPNS = "there are no load balancers here", "there are no VPNs of this kind here"
 VPN_POLICIES = (("vpn", ""), ("vpnprofile", "assignment"))
@@ -65,9 +65,10 @@ def device_type(dump: Dump, fields: Fields) -> Fields:
 
 
 def modules(dump: Dump) -> None:
-    """Gives modules the names that :func:`netinv_dcim.netbox_folds.module` reads, and components their device."""
-    devices = {key: _device_of(dump, key) for key in dump.objects[MODULE]}
-    for key, fields in dump.objects[MODULE].items():
+    """Gives modules their device and the name ``module_bay``, as NetBox has them, and components their device."""
+    found: Mapping[Any, Fields] = dump.objects.get(MODULE, {})
+    devices = {key: _device_of(dump, key) for key in found}
+    for key, fields in found.items():
         dump.set((MODULE, key), module_bay=fields.get("parent_module_bay"), device=devices[key], parent_module_bay=None)
     for kind in KINDS:
         for key, fields in dump.objects.get(f"dcim.{kind}", {}).items():
@@ -150,7 +151,9 @@ models: dict[str, Declaration] = {
     "dcim.devicerole": Source("dcim.devicerole", adapt=device_role, drop=("content_types",)),
     "dcim.rackrole": Source("dcim.rackrole", drop=("content_types",)),
     "dcim.devicetype": Source("dcim.devicetype", adapt=device_type),
-    "dcim.device": Source("dcim.device", rename={"role": "device_role", **CONTEXT}, drop=("clusters",)),
+    "dcim.device": Source(
+        "dcim.device", prepare=modules, rename={"role": "device_role", **CONTEXT}, drop=("clusters",)
+    ),
     "dcim.powerfeed": Source("dcim.powerfeed", drop=("available_power",)),
     CABLE: Source(
         CABLE,
@@ -164,7 +167,7 @@ models: dict[str, Declaration] = {
     **{f"dcim.{kind}": component(f"dcim.{kind}") for kind in KINDS},
     **{f"dcim.{kind}template": template(f"dcim.{kind}template") for kind in KINDS},
     "dcim.interface": Source("dcim.interface", refers=OF_COMPONENTS, drop=("ip_addresses",)),
-    MODULE: Source("dcim.inventoryitem", adapt=module, prepare=modules, skip=in_stock, drop=("parent_module_bay",)),
+    MODULE: Source("dcim.inventoryitem", adapt=module, skip=in_stock, drop=("parent_module_bay",)),
     BAY: folds[BAY],
     MODULE_TYPE: folds[MODULE_TYPE],
     "dcim.modulebaytemplate": Excluded(NO_MODULES),

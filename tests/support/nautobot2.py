@@ -40,6 +40,7 @@ dcim/racks dcim.rack
 dcim/devices dcim.device
 dcim/module-types dcim.moduletype
 dcim/module-bays dcim.modulebay
+dcim/module-bay-templates dcim.modulebaytemplate
 dcim/modules dcim.module
 dcim/interfaces dcim.interface
 dcim/cables dcim.cable

@@ -39,5 +39,5 @@ def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
 
 @hookimpl
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
-    """The modules of NetBox dumps."""
-    return importing.models if product == "netbox" else {}
+    """The modules of NetBox dumps, and of Nautobot 2.3 and later."""
+    return {"netbox": importing.of_netbox, "nautobot2": importing.of_nautobot}.get(product, {})

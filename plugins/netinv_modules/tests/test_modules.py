@@ -8,7 +8,9 @@ import pytest
 
 from netinv_testing import Api, Case, Service, Unique
 from netinv_web.testing import Browser
-from tests.support.dumps import item, named
+from tests.support.dumps import item, load_nautobot, named
+from tests.support.inventory_service import InventoryService, serving
+from tests.support.nautobot2_lists import everything
 
 PATH = "/api/plugins/modules"
 TYPES, TEMPLATES, BAYS, MODULES = (
@@ -110,3 +112,31 @@ def test_modules_of_a_netbox_dump_are_imported(api: Api, load_dump: Any, unique:
         assert report.counts()[f"dcim.{label}"] == {"created": 1}, report.reasons
     (module,) = api.get(MODULES, {"serial": "123", "device": name})["results"]
     assert (module["module_bay"]["name"], module["module_type"]["model"]) == ("Slot 1", name)
+
+
+def test_modules_of_a_nautobot_are_imported(api: Api, service: Service, unique: Unique) -> None:
+    there = everything(unique(), devices=2)
+    module, module_type, device_type = (
+        {name: there.lists[f"dcim/{path}"][0][name] for name in ("id", "object_type", "url")}
+        for path in ("modules", "module-types", "device-types")
+    )
+    of_type = {"device_type": device_type, "module_type": None}
+    there.add("dcim/module-bay-templates", name="Slot 1", label="", position="1", description="", **of_type)
+    common = {"module_type": module_type, "status": there.lists["dcim/modules"][0]["status"]}
+    inner = there.add("dcim/module-bays", name="XFP 1", parent_device=None, parent_module=module)
+    there.add("dcim/modules", parent_module_bay=inner, serial="S2", **common)
+    there.add("dcim/modules", parent_module_bay=None, serial="S3", **common)
+    with serving(InventoryService("nautobot", "2.4.0", there.lists, page_size=50)) as other:
+        reports = [load_nautobot(service, other) for _ in range(2)]
+    skipped = {"dcim.moduletype": 0, "dcim.modulebaytemplate": 0, "dcim.modulebay": 1, "dcim.module": 2}
+    for report, outcome in zip(reports, ("created", "unchanged"), strict=True):
+        for label, number in skipped.items():
+            counts = {name: count for name, count in report.counts()[label].items() if count}
+            assert counts == {outcome: 1} | ({"skipped": number} if number else {}), report.reasons
+    device = f"{there.word} sw0"
+    (made,) = api.get(MODULES, {"serial": "S1", "device": device})["results"]
+    assert (made["module_bay"]["name"], made["module_type"]["model"]) == ("Slot 1", "LC-48")
+    assert api.get(f"{DEVICES}?name={device}")["results"][0]["id"] == made["device"]["id"]
+    (port,) = api.get("/api/dcim/interfaces/", {"name": "e1/1", "device": device})["results"]
+    assert port["custom_fields"]["nautobot_module"]
+    assert not api.get("/api/dcim/inventory-items/", {"device": device})["results"]
