@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db import json_sql
+from netinv_core.db.json_sql import JsonDocument, JsonMember, encode
 from netinv_core.models.columns import column_info
 from netinv_core.sql.lookups import LOOKUPS, SUFFIXES, Condition, any_of, convert_flag, negated
 
@@ -37,12 +36,12 @@ class MemberPath:
     lookup: str
     negated: bool
 
-    def condition(self, dialect: str, document: Any, value: Any) -> Condition:
+    def condition(self, document: JsonDocument, value: Any) -> Condition:
         """The condition that the member of a document compares to the value.
 
         :raises ValueError: for a value that the lookup does not take
         """
-        found = _compare(dialect, document, self.names, self.lookup, value)
+        found = _compare(document.member(*self.names), self.lookup, value)
         return negated(found) if self.negated else found
 
 
@@ -87,44 +86,41 @@ def _member(owner: Endpoint, steps: tuple[str, ...], column: str, names: list[st
     return MemberPath(steps, owner, column, tuple(names), lookup, negate)
 
 
-def _compare(dialect: str, document: Any, names: Sequence[str], lookup: str, value: Any) -> Condition:
+def _compare(member: JsonMember, lookup: str, value: Any) -> Condition:
     if lookup == "exact":
-        return _equal(dialect, document, names, value)
-    text = json_sql.text(dialect, document, names)
+        return _equal(member, value)
     if lookup == "isnull":
-        return text.is_(None) if convert_flag(value) else text.is_not(None)
+        return member.text.is_(None) if convert_flag(value) else member.text.is_not(None)
     if lookup == "in":
         if not isinstance(value, list | tuple | set):
             raise ValueError("A list of values is required.")
-        return any_of([_equal(dialect, document, names, item) for item in value])
+        return any_of([_equal(member, item) for item in value])
     if lookup == "contains" and isinstance(value, list | str):
-        return _contains(dialect, document, names, value)
+        return _contains(member, value)
     if lookup in ORDERED and isinstance(value, int) and not isinstance(value, bool):
-        return LOOKUPS[lookup](dialect, json_sql.number(dialect, document, names), value)
+        return LOOKUPS[lookup](member.dialect, member.number, value)
     if not isinstance(value, str | uuid.UUID):
         raise ValueError("A number is required." if lookup in ORDERED else "A text is required.")
-    return LOOKUPS[lookup](dialect, text, str(value))
+    return LOOKUPS[lookup](member.dialect, member.text, str(value))
 
 
-def _equal(dialect: str, document: Any, names: Sequence[str], value: Any) -> Condition:
+def _equal(member: JsonMember, value: Any) -> Condition:
     """The condition that the member is a JSON value; null stands for a missing member too."""
     if value is None:
-        return json_sql.text(dialect, document, names).is_(None)
+        return member.text.is_(None)
     if isinstance(value, str | uuid.UUID):
-        is_equal = LOOKUPS["exact"](dialect, json_sql.text(dialect, document, names), str(value))
-        return sa.and_(json_sql.is_text(dialect, document, names), is_equal)
+        return sa.and_(member.is_text, LOOKUPS["exact"](member.dialect, member.text, str(value)))
     if isinstance(value, int) and not isinstance(value, bool):
-        return LOOKUPS["exact"](dialect, json_sql.number(dialect, document, names), value)
-    return json_sql.equals(dialect, document, names, value)
+        return LOOKUPS["exact"](member.dialect, member.number, value)
+    return member.equals(value)
 
 
-def _contains(dialect: str, document: Any, names: Sequence[str], value: Any) -> Condition:
+def _contains(member: JsonMember, value: Any) -> Condition:
     """The condition that a text contains a text, or a list contains the value, or all values of a list."""
-    encoded = json_sql.json(dialect, document, names)
     items = value if isinstance(value, list) else [value]
-    in_list = [LOOKUPS["contains"](dialect, encoded, json_sql.encode(item)) for item in items]
-    listed = sa.and_(json_sql.is_list(dialect, document, names), *in_list)
+    in_list = [LOOKUPS["contains"](member.dialect, member.json, encode(item)) for item in items]
+    listed = sa.and_(member.is_list, *in_list)
     if isinstance(value, list):
         return listed
-    in_text = LOOKUPS["contains"](dialect, json_sql.text(dialect, document, names), value)
-    return sa.or_(sa.and_(json_sql.is_text(dialect, document, names), in_text), listed)
+    in_text = LOOKUPS["contains"](member.dialect, member.text, value)
+    return sa.or_(sa.and_(member.is_text, in_text), listed)

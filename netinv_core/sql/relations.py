@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
+from netinv_core.db.json_sql import JsonDocument
 from netinv_core.models.columns import ForeignKeyInfo, column_info
 from netinv_core.sql import documents
 from netinv_core.sql.lookups import LOOKUPS, any_of
@@ -337,7 +338,9 @@ def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any,
     member = documents.parse(endpoint, name)
     if member is not None:
         path = [*member.steps, member.column]
-        return compare(endpoint, table, path, lambda column: member.condition(dialect, column, value), visible)
+        return compare(
+            endpoint, table, path, lambda column: member.condition(JsonDocument(dialect, column), value), visible
+        )
     steps = name.split("__")
     lookup = "exact"
     if len(steps) > 1 and steps[-1] in LOOKUPS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import sqlalchemy as sa
 
 from netinv_core import dates
 from netinv_core.db import json_sql
+from netinv_core.db.json_sql import JsonMember
 from netinv_core.read.filters import NULL, Condition, Filter
 from netinv_core.sql import lookups
 from netinv_core.sql.lookups import LOOKUPS, SUFFIXES, negated
@@ -35,8 +37,9 @@ if TYPE_CHECKING:
 
 PREFIX = "cf_"
 COLUMN = "custom_field_data"
-CompareOne = Callable[[str, Any, ValueDefinition, str, str], Condition]
-CompareAny = Callable[[str, Any, ValueDefinition, str, Sequence[str]], Condition]
+CompareOne = Callable[[JsonMember, ValueDefinition, str, str], Condition]
+CompareAny = Callable[[JsonMember, ValueDefinition, str, Sequence[str]], Condition]
+_SORTED = {INTEGER: "number", BOOLEAN: "json"}  # by which form of the member; by its text for other types
 _INTEGER = re.compile(r"\s*[-+]?[0-9]{1,19}\s*\Z")
 
 
@@ -62,18 +65,18 @@ def _parameter(dialect: str, name: str, field: ValueDefinition) -> Filter:
     compare, suffixes = _KINDS[field.type]
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        column = table.c[COLUMN]
+        member = JsonMember(dialect, table.c[COLUMN], (field.slug,))
         lookup, negate = SUFFIXES[suffix] if suffix else ("", False)
 
         given = [value for value in values if value != NULL]
-        conditions = [_has_no_value(dialect, column, field)] if len(given) < len(values) else []
+        conditions = [_has_no_value(member, field)] if len(given) < len(values) else []
         if given:
-            conditions.append(compare(dialect, column, field, lookup, given))
+            conditions.append(compare(member, field, lookup, given))
         condition = lookups.any_of(conditions)
         if not negate:
             return condition
         inverse = negated(condition)
-        return inverse if lookup == "exact" else sa.and_(inverse, sa.not_(_is_null(dialect, column, field)))
+        return inverse if lookup == "exact" else sa.and_(inverse, sa.not_(_is_null(member, field)))
 
     return Filter(name, apply, suffixes, single_without_lookup=True, sort_by=_sort_expression(dialect, field))
 
@@ -82,64 +85,62 @@ def _sort_expression(dialect: str, field: ValueDefinition) -> Callable[[Any], An
     """Returns the function from table to the SQL expression that lists are ordered by; ``None`` for lists and JSON."""
     if field.type in (MULTI_SELECT, JSON):
         return None
-    member = json_sql.number if field.type == INTEGER else json_sql.json if field.type == BOOLEAN else json_sql.text
-    return lambda table: member(dialect, table.c[COLUMN], field.slug)
+    in_form: Callable[[JsonMember], Any] = operator.attrgetter(_SORTED.get(field.type, "text"))
+    return lambda table: in_form(JsonMember(dialect, table.c[COLUMN], (field.slug,)))
 
 
-def _has_no_value(dialect: str, column: Any, field: ValueDefinition) -> Condition:
+def _has_no_value(member: JsonMember, field: ValueDefinition) -> Condition:
     """Condition for a member that is missing or null; of choices, which were stored as a list, also an empty one."""
-    is_null = json_sql.text(dialect, column, field.slug).is_(None)
-    if field.type != MULTI_SELECT:
-        return is_null
-    return sa.or_(is_null, json_sql.json(dialect, column, field.slug) == json_sql.encode([]))
+    is_null = member.text.is_(None)
+    return sa.or_(is_null, member.json == json_sql.encode([])) if field.type == MULTI_SELECT else is_null
 
 
-def _is_null(dialect: str, column: Any, field: ValueDefinition) -> Condition:
+def _is_null(member: JsonMember, field: ValueDefinition) -> Condition:
     """Condition for a member that is present and null. Negated text lookups exclude it, but match missing members."""
-    return sa.and_(json_sql.has(dialect, column, field.slug), _has_no_value(dialect, column, field))
+    return sa.and_(member.exists, _has_no_value(member, field))
 
 
 def _any(compare: CompareOne) -> CompareAny:
     """The condition that a comparison holds for one of the values."""
 
-    def apply(dialect: str, column: Any, field: ValueDefinition, lookup: str, values: Sequence[str]) -> Condition:
-        return lookups.any_of([compare(dialect, column, field, lookup, value) for value in values])
+    def apply(member: JsonMember, field: ValueDefinition, lookup: str, values: Sequence[str]) -> Condition:
+        return lookups.any_of([compare(member, field, lookup, value) for value in values])
 
     return apply
 
 
-def _texts(dialect: str, column: Any, field: ValueDefinition, lookup: str, values: Sequence[str]) -> Condition:
+def _texts(member: JsonMember, field: ValueDefinition, lookup: str, values: Sequence[str]) -> Condition:
     loose = field.filter_logic != EXACT and field.type != SELECT
     name = lookup or ("icontains" if loose else "exact")
-    return lookups.meets(name, dialect, values, json_sql.text(dialect, column, field.slug))
+    return lookups.meets(name, member.dialect, values, member.text)
 
 
-def _number(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
+def _number(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
     if not _INTEGER.match(value) or not -(2**63) <= int(value) < 2**63:
         raise ValueError("Enter a whole number.")
-    return LOOKUPS[lookup or "exact"](dialect, json_sql.number(dialect, column, field.slug), value)
+    return LOOKUPS[lookup or "exact"](member.dialect, member.number, value)
 
 
-def _date(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
+def _date(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
     try:
         day = dates.parse_date(value.strip()).isoformat()
     except ValueError:
         raise ValueError("Enter a valid date.") from None
-    return LOOKUPS[lookup or "exact"](dialect, json_sql.text(dialect, column, field.slug), day)
+    return LOOKUPS[lookup or "exact"](member.dialect, member.text, day)
 
 
-def _flag(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
-    return json_sql.json(dialect, column, field.slug) == json_sql.encode(lookups.convert_flag(value))
+def _flag(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
+    return member.json == json_sql.encode(lookups.convert_flag(value))
 
 
-def _contains_choice(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
-    return LOOKUPS["contains"](dialect, json_sql.json(dialect, column, field.slug), json_sql.encode(value))
+def _contains_choice(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
+    return LOOKUPS["contains"](member.dialect, member.json, json_sql.encode(value))
 
 
-def _document(dialect: str, column: Any, field: ValueDefinition, lookup: str, value: str) -> Condition:
+def _document(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
     if field.filter_logic == EXACT:
-        return json_sql.equals(dialect, column, field.slug, _parse(value))
-    return LOOKUPS["icontains"](dialect, json_sql.json(dialect, column, field.slug), value)
+        return member.equals(_parse(value))
+    return LOOKUPS["icontains"](member.dialect, member.json, value)
 
 
 def _parse(value: str) -> Any:

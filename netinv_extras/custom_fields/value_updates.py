@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
-from netinv_core.db import json_sql
 from netinv_core.db.expressions import in_parameter
+from netinv_core.db.json_sql import JsonDocument, JsonMember, encode
 from netinv_core.errors import Conflict
 from netinv_core.read import listing
 from netinv_core.sql.lookups import LOOKUPS, any_of
@@ -96,17 +96,17 @@ def _set_and_remove(uow: UnitOfWork, label: str, defaults: Mapping[str, Any], re
 
     A default of null removes the member too: an earlier field may have had the same slug.
     """
-    table, dialect = _table(uow, label), uow.registry.dialect
+    table = _table(uow, label)
     if table is None:
         return
-    data = table.c[DATA]
+    data = JsonDocument(uow.registry.dialect, table.c[DATA])
     values = {slug: value for slug, value in defaults.items() if value is not None}
     for slugs in _batches(values, MEMBERS_BATCH_SIZE):
-        with_members = json_sql.setting(dialect, data, {slug: values[slug] for slug in slugs})
+        with_members = data.setting({slug: values[slug] for slug in slugs})
         uow.execute(sa.update(table).values({DATA: with_members}))
     for slugs in _batches([*removed, *(defaults.keys() - values.keys())], MEMBERS_BATCH_SIZE):
-        has_any = any_of([json_sql.has(dialect, data, slug) for slug in slugs])
-        uow.execute(sa.update(table).where(has_any).values({DATA: json_sql.without(dialect, data, slugs)}))
+        has_any = any_of([data.member(slug).exists for slug in slugs])
+        uow.execute(sa.update(table).where(has_any).values({DATA: data.without(slugs)}))
 
 
 # -- choices are renamed
@@ -157,17 +157,17 @@ def _replace(uow: UnitOfWork, table: Any, slug: str, replacements: Names, affect
 
     :param affected: only rows with one of these values are updated
     """
-    dialect, data = uow.registry.dialect, table.c[DATA]
-    text = json_sql.json(dialect, data, slug)
+    data = JsonDocument(uow.registry.dialect, table.c[DATA])
+    text = data.member(slug).json
     for former, new in replacements.items():
-        text = sa.func.replace(text, json_sql.encode(former), json_sql.encode(new))
-    has_affected = any_of([_has_choice(dialect, table, slug, value) for value in affected])
-    uow.execute(sa.update(table).where(has_affected).values({DATA: json_sql.setting(dialect, data, {slug: text})}))
+        text = sa.func.replace(text, encode(former), encode(new))
+    has_affected = any_of([_has_choice(data.member(slug), value) for value in affected])
+    uow.execute(sa.update(table).where(has_affected).values({DATA: data.setting({slug: text})}))
 
 
-def _has_choice(dialect: str, table: Any, slug: str, value: str) -> Any:
+def _has_choice(member: JsonMember, value: str) -> Any:
     """Condition for objects whose selection field holds a choice, alone or among others."""
-    return LOOKUPS["contains"](dialect, json_sql.json(dialect, table.c[DATA], slug), json_sql.encode(value))
+    return LOOKUPS["contains"](member.dialect, member.json, encode(value))
 
 
 # -- choices in use can be neither moved nor deleted
@@ -214,7 +214,8 @@ def _choices_of_objects(uow: UnitOfWork, choices: Sequence[Mapping[str, Any]], f
         slug = fields[row["field_id"]].slug
         for label in labels.get(row["field_id"], ()):
             if (table := _table(uow, label)) is not None:
-                probes.append((row["id"], sa.exists().where(_has_choice(dialect, table, slug, row["value"]))))
+                member = JsonDocument(dialect, table.c[DATA]).member(slug)
+                probes.append((row["id"], sa.exists().where(_has_choice(member, row["value"]))))
     used_ids: set[Any] = set()
     for batch in _batches(probes, PROBES_BATCH_SIZE):
         selects: list[Any] = [
