@@ -1,4 +1,4 @@
-"""What parts of the service in place of Pyramid's, and imports that it leaves out, are worth: with and without each."""
+"""Benchmark of parts in the place of Pyramid's and of left out imports: requests and starts with and without each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ import netinv_core.main, netinv_core.worker_tasks, netinv_core.tasks.redis_queue
 pages = int(open("/proc/self/statm").read().split()[1])
 print(pages * os.sysconf("SC_PAGESIZE") / 2**20, time.process_time(), len(sys.modules))
 """
-Make = Callable[[], contextlib.AbstractContextManager[object]]
+WithoutPart = Callable[[], contextlib.AbstractContextManager[object]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Part:
     """A part, and the context in which an application is made without it."""
 
     name: str
-    without: Make
+    without: WithoutPart
 
 
 PARTS = (

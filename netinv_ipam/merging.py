@@ -27,7 +27,7 @@ from netinv_ipam.reshaping import (
     contents_of,
     name_items,
     same_vrf,
-    with_number,
+    with_noun,
 )
 
 if TYPE_CHECKING:
@@ -134,4 +134,4 @@ def _apply(
     delete.delete(uow, endpoint, [{"id": found.key} for found in removed])
     if lead == key:
         save.update(uow, endpoint, [{"id": str(key), "prefix": str(whole)}], partial=True, single=True)
-    return f"{with_number(len(removed) + (lead == key), 'prefix', 'prefixes')} became {whole}.", lead
+    return f"{with_noun(len(removed) + (lead == key), 'prefix', 'prefixes')} became {whole}.", lead

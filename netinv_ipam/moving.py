@@ -15,7 +15,7 @@ from netinv_ipam import networks
 from netinv_ipam.addresses import SHARED_ROLES, IPAddress
 from netinv_ipam.networks import parse
 from netinv_ipam.prefixes import Prefix
-from netinv_ipam.reshaping import MAX_NAMED, Item, Line, ReshapingPlan, same_vrf, with_number
+from netinv_ipam.reshaping import MAX_NAMED, Item, Line, ReshapingPlan, same_vrf, with_noun
 from netinv_ipam.vrfs import VRF, vrf_display
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def plan(uow: UnitOfWork, endpoint: Endpoint, item: Item, vrf: Any) -> Reshaping
     result = ReshapingPlan(lines, lambda writing: _apply(writing, item, vrf, name))
     hidden = prefix_count - own_prefixes + address_count - own_addresses
     if hidden:
-        result.problems.append(f"You may not change {with_number(hidden, 'object', 'objects')} of these.")
+        result.problems.append(f"You may not change {with_noun(hidden, 'object', 'objects')} of these.")
     most = int(uow.registry.settings["max_bulk_objects"])
     if max(prefix_count, address_count) > most:
         result.problems.append(f"One request changes at most {most:,} objects of a kind. Move its parts one by one.")
@@ -116,7 +116,7 @@ def _apply(uow: UnitOfWork, item: Item, vrf: Any, name: str) -> tuple[str, Any]:
             save.update(uow, moved.endpoint, bodies, partial=True)
         numbers = {**numbers, model.__name__: len(bodies)}
     words = [
-        with_number(numbers["Prefix"], "prefix", "prefixes"),
-        with_number(numbers["IPAddress"], "address", "addresses"),
+        with_noun(numbers["Prefix"], "prefix", "prefixes"),
+        with_noun(numbers["IPAddress"], "address", "addresses"),
     ]
     return f"{' and '.join(words)} moved to {name}.", item["id"]

@@ -112,6 +112,6 @@ def name_items(items: Sequence[Any]) -> str:
     return f"{text} and {len(items) - MAX_NAMED} more" if len(items) > MAX_NAMED else text
 
 
-def with_number(number: int, one: str, several: str) -> str:
+def with_noun(number: int, one: str, several: str) -> str:
     """A number with its noun."""
     return f"{number:,} {one if number == 1 else several}"

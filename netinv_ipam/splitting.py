@@ -23,7 +23,7 @@ from netinv_ipam.reshaping import (
     contents_of,
     name_items,
     same_vrf,
-    with_number,
+    with_noun,
 )
 from netinv_ipam.taken_space import CONTAINER
 
@@ -102,4 +102,4 @@ def _apply(uow: UnitOfWork, endpoint: Endpoint, item: Item, new: Sequence[netadd
         raise Invalid.whole(*named_errors(named)) from error
     if item["status"]["value"] != CONTAINER:
         save.update(uow, endpoint, [{"id": str(key), "status": CONTAINER}], partial=True, single=True)
-    return f"{item['prefix']} was split: {with_number(len(new), 'new prefix', 'new prefixes')}.", key
+    return f"{item['prefix']} was split: {with_noun(len(new), 'new prefix', 'new prefixes')}.", key

@@ -247,6 +247,7 @@ def _limit(select: Any) -> Any:
 
 
 def searched_names(registry: Registry) -> list[tuple[Endpoint, SearchedName]]:
+    """The resources whose objects are searched by name, each with the column."""
     pairs = [(endpoint, name_of(endpoint)) for endpoint in searchable(registry)]
     return [(endpoint, name) for endpoint, name in pairs if name is not None]
 

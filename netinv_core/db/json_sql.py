@@ -52,28 +52,28 @@ class JsonMember:
     @property
     def text(self) -> Any:
         """Its text: a string unquoted, any other value as JSON; SQL NULL without a value."""
-        return self._members.text(self.document, self.names, LongText())
+        return self._expressions.text(self.document, self.names, LongText())
 
     @property
     def json(self) -> Any:
         """Its JSON text; SQL NULL when it is missing."""
-        return self._members.json(self.document, self.names, LongText())
+        return self._expressions.json(self.document, self.names, LongText())
 
     @property
     def number(self) -> Any:
         """Its value as an integer; SQL NULL when it is not a number."""
-        return sa.type_coerce(self._members.number(self.document, self.names, LongText()), sa.BigInteger())
+        return sa.type_coerce(self._expressions.number(self.document, self.names, LongText()), sa.BigInteger())
 
     def equals(self, value: Any) -> Any:
         """The condition that it is this JSON value; except on PostgreSQL, the order of members counts."""
-        return self._members.equals(self.document, self.names, value, LongText())
+        return self._expressions.equals(self.document, self.names, value, LongText())
 
     @property
     def _kind(self) -> Any:
-        return self._members.kind(self.document, self.names)
+        return self._expressions.kind(self.document, self.names)
 
     @property
-    def _members(self) -> JsonMembers:
+    def _expressions(self) -> JsonMembers:
         return driver_of(self.dialect).members
 
 

@@ -27,7 +27,7 @@ from netinv_core.models.types import Chars, utc
 
 LAST_CHARACTER = "\U0010ffff"
 MAX_COMPARED = 6000  # characters of a text: SQLite takes patterns of 50,000 bytes, and an escaped letter may have 8
-escaped = escape_wildcards
+escaped = escape_wildcards  # its name in the public API
 Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
 CompareAny = Callable[[str, Any, Sequence[Any]], Condition]
