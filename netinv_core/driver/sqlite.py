@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +20,6 @@ from netinv_core.driver.sqlite_functions import Functions
 _IN_JSON = (uuid.UUID, int, str, object)  # Python types of columns whose values a JSON text lists
 _FUNCTIONS = "netinv functions"
 INTERRUPTED = "interrupted"  # what SQLite says of a statement that its progress handler stopped
-_CURSORS = "netinv cursors"
 
 
 class _KeySet(TypeDecorator[list[Any]]):
@@ -132,14 +130,12 @@ def _prepare(engine: Engine, statement_timeout: float) -> None:
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA busy_timeout=30000")
-        record.info[_CURSORS] = weakref.WeakSet()
         functions = record.info[_FUNCTIONS] = Functions(statement_timeout)
         functions.add_to(connection)
 
     @event.listens_for(engine, "before_cursor_execute")
     def execute(connection: Connection, cursor: Any, *statement: Any) -> None:
-        connection.info[_FUNCTIONS].start()
-        connection.info[_CURSORS].add(cursor)
+        connection.info[_FUNCTIONS].start(cursor)
 
     @event.listens_for(engine, "handle_error", retval=True)
     def name_timeout(context: Any) -> Any:
@@ -152,12 +148,7 @@ def _prepare(engine: Engine, statement_timeout: float) -> None:
 
     @event.listens_for(engine, "reset")
     def reset(connection: Any, record: Any, state: Any) -> None:
-        # A cursor that was not read to its end keeps its snapshot beyond ROLLBACK: the next request would read the
-        # past, and could not write. An exception may hold such a cursor until the garbage collector runs.
-        for cursor in list(record.info[_CURSORS]):
-            cursor.close()
-        record.info[_CURSORS].clear()
-        record.info[_FUNCTIONS].forget()
+        record.info[_FUNCTIONS].end()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

@@ -7,7 +7,9 @@ however long it takes: so every function checks the time itself.
 from __future__ import annotations
 
 import datetime
+import sqlite3
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +17,7 @@ import orjson
 
 from netinv_core import patterns
 
+MOST_CURSORS = 1000  # references to cursors before those are dropped whose cursor is gone
 PATTERN_SECONDS = 1.0  # processor time for the regular expressions of one transaction
 INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # of SQLite's virtual machine, about a millisecond without calls of functions
 Test = Callable[[str], bool]
@@ -22,27 +25,42 @@ Test = Callable[[str], bool]
 
 class Functions:
     """Functions of a SQLite connection, with the time limits of its present statement, and of the regular expressions
-    in its present transaction.
+    in its present transaction, whose cursors it closes.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
+        self.was_late = False
+        self._end = float("inf")
         self._numbers: dict[tuple[str, str], int] = {}
         self._tests: list[Test] = []
         self._patterns: patterns.Budget | None = None
-        self.start()
+        self._cursors: list[weakref.ref[sqlite3.Cursor]] = []
 
     def begin(self) -> None:
         """Starts the limit of a new transaction: a request may have many statements with regular expressions."""
         self._patterns = None
 
-    def start(self) -> None:
+    def start(self, cursor: sqlite3.Cursor) -> None:
         """Starts the limit of a new statement."""
-        self._end = time.monotonic() + self.seconds if self.seconds else float("inf")
+        if self.seconds:
+            self._end = time.monotonic() + self.seconds
         self.was_late = False
+        if len(self._cursors) > MOST_CURSORS:
+            self._cursors = [reference for reference in self._cursors if reference() is not None]
+        self._cursors.append(weakref.ref(cursor))
 
-    def forget(self) -> None:
-        """Drops the tests of the statements of a transaction."""
+    def end(self) -> None:
+        """Closes the cursors of a transaction, and drops the tests of its statements.
+
+        A cursor that was not read to its end keeps its snapshot beyond ROLLBACK: the next request would read the past,
+        and could not write. An exception may hold such a cursor until the garbage collector runs.
+        """
+        for reference in self._cursors:
+            cursor = reference()
+            if cursor is not None:
+                cursor.close()
+        self._cursors.clear()
         self._numbers.clear()
         self._tests.clear()
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyramid.interfaces import IRouter
+from pyramid.predicates import RequestMethodPredicate
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.router import default_execution_policy
@@ -57,6 +58,14 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # For JSON answers, which load and frame nothing. HTML pages set a policy of their own.
 DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 REQUEST_ID = "X-Request-ID"
+DEFAULT_HEADERS = (  # of answers whose views set no others
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "same-origin"),
+    ("Content-Security-Policy", DATA_POLICY),
+    ("Cache-Control", "no-store"),
+)
+OF_READS = RequestMethodPredicate("GET", None).phash()  # the predicate of a view of GET and HEAD
 ATTEMPTS = 3  # for a request whose transaction was aborted because of a concurrent one
 ATTEMPTS_TO_READ = 2  # at a replica, and, where that is lost meanwhile, at the primary
 MAX_RETRIED_BODY_SIZE = 1 << 20  # bytes; larger bodies are not kept in memory for another attempt
@@ -117,6 +126,8 @@ class Deriver:
 
     def __call__(self, view: negotiation.View, info: Any) -> negotiation.View:
         """The view with this step around it."""
+        if self.applies is not always and any(predicate.phash() == OF_READS for predicate in info.predicates):
+            return view
         derived, applies = self.derive(view, info), self.applies
         if derived is view or applies is always:
             return derived
@@ -130,6 +141,11 @@ class Deriver:
 
 def always(*_: Any) -> bool:
     """Condition of a step of every request."""
+    return True
+
+
+def always_of_writes(request: Request) -> bool:
+    """Condition of a deriver of every request that may write."""
     return True
 
 
@@ -168,15 +184,12 @@ def with_log_context(inner: Policy) -> Policy:
 
 def _complete(response: Response, environ: Environ, settings: Settings) -> None:
     """Adds the request's id, and security headers for browsers and caches, except those that the view set."""
-    headers = response.headers
-    headers[REQUEST_ID] = str(id_of(environ))
-    headers.setdefault("X-Content-Type-Options", "nosniff")
-    headers.setdefault("X-Frame-Options", "DENY")
-    headers.setdefault("Referrer-Policy", "same-origin")
-    headers.setdefault("Content-Security-Policy", DATA_POLICY)
-    headers.setdefault("Cache-Control", "no-store")
+    headers = response.headerlist
+    names = {name.lower() for name, _ in headers}
+    headers.extend((name, value) for name, value in DEFAULT_HEADERS if name.lower() not in names)
+    response.headers[REQUEST_ID] = str(id_of(environ))
     if settings["hsts_seconds"] and environ.get("wsgi.url_scheme") == "https":
-        headers.setdefault("Strict-Transport-Security", f"max-age={settings['hsts_seconds']}")
+        response.headers.setdefault("Strict-Transport-Security", f"max-age={settings['hsts_seconds']}")
 
 
 def _server_timing(context: LogContext, seconds: float) -> str:
@@ -225,12 +238,13 @@ def run_again(inner: Policy) -> Policy:
 
 def _attempts(request: Request) -> int:
     """The number of attempts at a request: one for a large body, and for a read where there are no replicas."""
+    writes = request.method in UNSAFE_METHODS
+    if not writes and request.registry.netinv_replicas is None:
+        return 1
     length = request.content_length if request.is_body_readable else 0
     if length is None or length > MAX_RETRIED_BODY_SIZE:
         return 1
-    if request.method in UNSAFE_METHODS:
-        return ATTEMPTS
-    return 1 if request.registry.netinv_replicas is None else ATTEMPTS_TO_READ
+    return ATTEMPTS if writes else ATTEMPTS_TO_READ
 
 
 def _drop_virtual_root(environ: Environ, settings: Settings) -> None:
@@ -355,7 +369,7 @@ PIPELINE: tuple[Around | Precheck | Included | Deriver, ...] = (
         "method_checked_view",
         "rendered_view",
     ),
-    Deriver("warned_view", always, warned.warned_view, "idempotent_view", "rendered_view"),
+    Deriver("warned_view", always_of_writes, warned.warned_view, "idempotent_view", "rendered_view"),
     Deriver("dry_run_view", lambda request: request.query_string, dry_run.dry_run_view, "rendered_view", VIEW),
 )
 

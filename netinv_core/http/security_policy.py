@@ -12,19 +12,22 @@ A view names one of these as its ``permission`` (:mod:`netinv_core.http.pipeline
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyramid import security
 from pyramid.request import Request, RequestLocalCache
 
 from netinv_core.auth import permissions
-from netinv_core.auth.account import ANONYMOUS, NOT_GIVEN, Identity
+from netinv_core.auth.account import NOT_GIVEN, Identity
 from netinv_core.auth.identity import by_token
 from netinv_core.auth.token_use import INTERVAL, TokenUse
 from netinv_core.errors import Denied
 from netinv_core.http import rate_limits
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.telemetry import log_context
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
 
 #: The permission of a view for every active account; GET also for anyone, by ``netinv.exempt_view_permissions``.
 API_ACCESS = "api-access"
@@ -76,15 +79,18 @@ class SecurityPolicy:
         return identity
 
     def _authenticate(self, request: Request) -> Identity:
-        identities = (source(request) for source in self._sources)
-        request.uow.identity = next((identity for identity in identities if identity is not None), ANONYMOUS)
-        identity: Identity = request.uow.identity
-        log_context.note_user(identity.username)
-        if request.registry.netinv.settings.get("rate_limit_token") is not None and not identity.anonymous:
-            rate_limits.check_identity(request, identity)
-        if request.uow.read_route is not None:
-            request.uow.read_route.follow(request.uow)
-        return identity
+        uow: UnitOfWork = request.uow
+        for source in self._sources:
+            identity = source(request)
+            if identity is not None:
+                uow.identity = identity
+                break
+        log_context.note_user(uow.identity.username)
+        if uow.settings.get("rate_limit_token") is not None and not uow.identity.anonymous:
+            rate_limits.check_identity(request, uow.identity)
+        if uow.read_route is not None:
+            uow.read_route.follow(uow)
+        return uow.identity
 
     def authenticated_userid(self, request: Request) -> str | None:
         """The id of the account; ``None`` for an anonymous request."""

@@ -13,7 +13,6 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.records import ObjectWarning
 
 HEADER = "API-Warnings"
@@ -22,13 +21,13 @@ View = Callable[[Any, Request], Response]
 
 
 def warned_view(view: View, info: Any) -> View:
-    """Deriver that adds the header to the answers of requests that may write."""
+    """Deriver that adds the header to the answers of requests."""
     if info.exception_only or info.options.get("read_only", False):
         return view
 
     def wrapper(context: Any, request: Request) -> Response:
         response = view(context, request)
-        if request.method in UNSAFE_METHODS and "uow" in vars(request) and request.uow.warnings:
+        if "uow" in vars(request) and request.uow.warnings:
             response.headers[HEADER] = header_of(request.uow.warnings)
         return response
 

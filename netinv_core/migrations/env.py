@@ -13,7 +13,7 @@ from netinv_core.db import text_indexes
 from netinv_core.migrations import portable
 from netinv_core.migrations.journal import Journal
 from netinv_core.models.base import Base
-from netinv_core.models.types import Binary, Chars, Json, LongText, Packed, Timestamp
+from netinv_core.models.types import Binary, Chars, Json, Key, LongText, Packed, Timestamp
 
 _OURS = {Binary: None, Chars: "length", Packed: "length", Json: None, LongText: None, Timestamp: None}
 
@@ -22,6 +22,8 @@ def render_item(kind: str, item: Any, autogen_context: Any) -> str | Literal[Fal
     """Writes netinv's column types as ``column_types.Chars(100)``, and booleans as every database has them."""
     if kind == "server_default" and isinstance(getattr(item, "arg", None), True_ | False_):
         return f"sa.{item.arg}()"
+    if kind == "type" and isinstance(item, Key):
+        return "sa.Uuid()"
     if kind == "type" and type(item) in _OURS:
         autogen_context.imports.add("from netinv_core.models import types as column_types")
         argument = _OURS[type(item)]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sqlalchemy import Column as SAColumn
-from sqlalchemy import ForeignKey, UniqueConstraint, Uuid
+from sqlalchemy import ForeignKey, UniqueConstraint
 from sqlalchemy import Table as SATable
 
 from netinv_core.models.base import Base
-from netinv_core.models.types import Chars
+from netinv_core.models.types import Chars, Key
 
 EVERY_TYPE = "*"  # label of all content types, those of packages that are installed later included
 RELATED = "netinv_related"  # in the `info` of association tables: what the target gets of the relation
@@ -46,7 +46,7 @@ def many_to_many(
         Base.metadata,
         SAColumn("owner_id", kinds[owner], ForeignKey(f"{owner}.id", ondelete="CASCADE"), primary_key=True),
         *(UniqueConstraint("owner_id") for _ in range(single)),
-        SAColumn("target_id", kinds.get(target) or Uuid(), *leads, primary_key=True, index=True),
+        SAColumn("target_id", kinds.get(target) or Key(), *leads, primary_key=True, index=True),
         info={RELATED: {"related_name": related_name, "count_field": count_field}},
     )
 

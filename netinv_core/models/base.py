@@ -14,12 +14,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from sqlalchemy import Boolean, Column, Date, Float, ForeignKeyConstraint, Integer, MetaData, Uuid, event
+from sqlalchemy import Boolean, Column, Date, Float, ForeignKeyConstraint, Integer, MetaData, event
 from sqlalchemy import Table as SATable
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from netinv_core.models.columns import SELF, ColumnInfo, column_info
-from netinv_core.models.types import Json, LongText, Timestamp
+from netinv_core.models.types import Json, Key, LongText, Timestamp
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -55,7 +55,7 @@ class Base(DeclarativeBase):
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {
-        uuid.UUID: Uuid(),
+        uuid.UUID: Key(),
         str: LongText(),
         int: Integer(),
         bool: Boolean(),
@@ -110,7 +110,7 @@ class Model(Base):
     __abstract__ = True
 
     id: Mapped[uuid.UUID] = mapped_column(
-        Uuid(), primary_key=True, default=_new_id, sort_order=-10, info={"netinv": ColumnInfo(read_only=True)}
+        Key(), primary_key=True, default=_new_id, sort_order=-10, info={"netinv": ColumnInfo(read_only=True)}
     )
 
 

@@ -10,11 +10,11 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
-from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Integer, Numeric, Uuid
+from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Integer, Numeric
 from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 
 from netinv_core.masking import mask
-from netinv_core.models.types import Chars, Json, LongText
+from netinv_core.models.types import Chars, Json, Key, LongText
 from netinv_core.nearest import advice
 from netinv_core.storage.files import MAX_NAME_LENGTH
 
@@ -327,14 +327,14 @@ def foreign_key(
         "sort_order": sort_order,
     }
     if isinstance(target, str):
-        return mapped_column(Uuid(), **options)
+        return mapped_column(Key(), **options)
     if not hasattr(target, "__table__"):
         raise TypeError(f"a foreign key refers to {target!r}; expected a model, SELF, or the label of one, 'app.model'")
     return mapped_column(ForeignKey(target.__table__.c.id), **options)
 
 
 #: The column of a reference: ``site_id: Mapped[Ref] = foreign_key(Site, …)``, ``Mapped[Ref | None]`` if optional.
-Ref = Annotated[uuid.UUID, mapped_column(Uuid())]
+Ref = Annotated[uuid.UUID, mapped_column(Key())]
 #: A required text of at most 100 characters.
 Name = Annotated[str, required_text(100)]
 #: A unique slug, made from the name if left out.

@@ -7,14 +7,17 @@ Text compares and sorts by code point everywhere (collation ``C``, ``utf8mb4_nop
 from __future__ import annotations
 
 import datetime
+import uuid
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, Dialect, LargeBinary, String, Text
+from sqlalchemy import JSON, DateTime, Dialect, LargeBinary, String, Text, Uuid
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from netinv_core.driver import driver_of
 
+_UNKNOWN = uuid.SafeUUID.unknown
+_set = object.__setattr__  # a UUID refuses its own
 Parts = Callable[[str, bool, bool], list[str]]
 
 
@@ -42,6 +45,25 @@ class Chars(TypeDecorator[str]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         return dialect.type_descriptor(driver_of(dialect.name).chars(dialect, self.length))
+
+
+class Key(Uuid[uuid.UUID]):
+    """A UUID; where the database has no type for it, 32 hexadecimal digits, read in half of the time of ``Uuid``."""
+
+    def result_processor(self, dialect: Dialect, coltype: Any) -> Any:
+        return None if dialect.supports_native_uuid else _read_uuid
+
+
+def _read_uuid(digits: str | None) -> uuid.UUID | None:
+    """The UUID of 32 hexadecimal digits. Its own constructor, which takes other notations too, is most of the time of
+    reading a row.
+    """
+    if digits is None:
+        return None
+    key = uuid.UUID.__new__(uuid.UUID)
+    _set(key, "int", int(digits, 16))
+    _set(key, "is_safe", _UNKNOWN)
+    return key
 
 
 class LongText(TypeDecorator[str]):

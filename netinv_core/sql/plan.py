@@ -128,6 +128,7 @@ class ReadPlan:
         if through is not None:
             self._from = through.join(source, through.c.target_id == endpoint.table.c.id)
         self._joins: dict[tuple[str, ...], JoinedTable] = {(): self.root}
+        self._links: dict[tuple[str, ...], tuple[JoinedTable, str]] = {}  # foreign keys, by the paths of their targets
         self._columns: list[Any] = []
         self._index: dict[Any, int] = {}
         self._batches: list[Batch] = []
@@ -137,7 +138,7 @@ class ReadPlan:
         self._values: dict[int, Reader] = {}
         self._references = 0
         self._key = endpoint.table.c.id if key is None else key
-        self._select_key = self._add(("key",), self._key)
+        self._add(((), "id") if self._key is endpoint.table.c.id else ("key",), self._key)
         self._reader: Reader | None = None
         self._selects: dict[tuple[str, bool], sa.Select[Any]] = {}
 
@@ -150,7 +151,12 @@ class ReadPlan:
         return self._index[name]
 
     def column(self, place: JoinedTable, attribute: str) -> int:
-        """Adds a column of ``place`` to the SELECT; returns its position in the row."""
+        """Adds a column of ``place`` to the SELECT; returns its position in the row.
+
+        The id of the target of a foreign key is the value of the foreign key.
+        """
+        if attribute == "id" and place.path in self._links:
+            return self.column(*self._links[place.path])
         return self._add((place.path, attribute), place.table.c[attribute])
 
     def expression(self, place: JoinedTable, name: str, expression: Any) -> int:
@@ -169,6 +175,8 @@ class ReadPlan:
         table = target.table.alias("_".join(path))
         self._from = self._from.outerjoin(table, place.table.c[attribute] == table.c.id)
         self._joins[path] = JoinedTable(table, target, path)
+        if place.table.c[attribute].foreign_keys:  # none for a target that is in another package, and may be gone
+            self._links[path] = place, attribute
         return self._joins[path]
 
     def join_reverse(self, place: JoinedTable, name: str, target: Endpoint, attribute: str) -> JoinedTable:
