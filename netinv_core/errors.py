@@ -7,6 +7,8 @@ from itertools import islice
 from typing import Any, ClassVar
 
 FieldErrors = dict[str, Any]
+NON_FIELD = "non_field_errors"  # the member with the messages about a body as a whole
+NO_DATA = "No data provided"  # of a body that is null
 MAX_TEXT_LENGTH = 500  # characters of a client's text that a message repeats
 
 
@@ -40,6 +42,11 @@ MAX_FAULTY = 100  # objects of a list whose errors are listed
 MAX_NAMED_OBJECTS = 20  # in the messages about objects that a request leads to
 MAX_MESSAGES = 1000  # entries of any list or mapping in an error's body, messages among them
 MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
+
+
+def not_an_object(value: Any) -> FieldErrors:
+    """The errors of a body, or an item of one, that is no JSON object."""
+    return {NON_FIELD: [f"Invalid data. Expected a dictionary, but got {type(value).__name__}."]}
 
 
 class RequestError(Exception):
@@ -80,7 +87,7 @@ class Invalid(RequestError):
     @classmethod
     def whole(cls, *messages: str) -> Invalid:
         """Messages about the body as a whole."""
-        return cls({"non_field_errors": list(messages)})
+        return cls({NON_FIELD: list(messages)})
 
     @classmethod
     def first(cls, errors: Sequence[FieldErrors]) -> Invalid:
@@ -99,7 +106,7 @@ class Invalid(RequestError):
         listed, summary = list(errors), []
         if len(faulty) > MAX_FAULTY:
             more = f"{len(faulty) - MAX_FAULTY} more of the {len(errors)} objects have errors, which are not listed."
-            listed, summary = listed[: faulty[MAX_FAULTY - 1] + 1], [{"non_field_errors": [more]}]
+            listed, summary = listed[: faulty[MAX_FAULTY - 1] + 1], [{NON_FIELD: [more]}]
         error = cls([*listed, *summary])
         error.object_count, error.object_errors = len(listed), errors
         return error
@@ -169,9 +176,9 @@ class NotAcceptable(_Detailed):
 
 
 class Conflict(_Detailed):
-    """409: other objects depend on the object to be deleted.
+    """409: the state of the objects does not permit the request, such as others that depend on one to be deleted.
 
-    ``objects`` has label, id and name of those that the user may view, as far as the raiser knows them.
+    ``objects`` has label, id and name of the others that the user may view, as far as the raiser knows them.
     """
 
     status = 409
@@ -239,7 +246,7 @@ class HeaderTooLarge(_Detailed):
 
 
 class UnsupportedMedia(_Detailed):
-    """415: the body is not JSON."""
+    """415: the body, or its charset, is of a kind that the path does not take."""
 
     status = 415
     code = "unsupported_media_type"
@@ -296,7 +303,7 @@ def error_text(body: Any) -> str:
     if isinstance(body, dict):
         parts = ((name, error_text(value)) for name, value in body.items())
         return "; ".join(
-            text if name in ("detail", "__all__", "non_field_errors") else f"{name}: {text}" for name, text in parts
+            text if name in ("detail", "__all__", NON_FIELD) else f"{name}: {text}" for name, text in parts
         )
     return " ".join(filter(None, map(error_text, body))) if isinstance(body, list) else str(body)
 

@@ -100,8 +100,8 @@ class UnitOfWork:
     * ``guard_state``: what guards of changes keep (:mod:`netinv_core.changelog.guards`), by names of their own;
     * ``aside``: set while what is written is rolled back, and kept as proposals of a change request: no side effects;
     * ``deleting``: ids of the objects that the running deletion includes, by label;
-    * ``row_cache``: cache of rows by table and id (:func:`netinv_core.read.listing.rows_of`), cleared when existing
-      rows change;
+    * ``row_cache``: what was read, until existing rows change: rows by table and id
+      (:func:`netinv_core.read.listing.rows_of`), and results and locks by keys of the modules that add them;
     * ``new_drafts``: drafts of new objects by table and id, while further objects are created for them;
     * ``changing_drafts``: drafts of the batch that is validated, by table and id: rules see the state after it;
     * ``revealed``: values that only the answer to this request shows, such as the key of a new token, by id of the
@@ -205,6 +205,15 @@ class UnitOfWork:
             yield inner
         finally:
             self._change_sets.remove(inner)
+
+    @contextlib.contextmanager
+    def deletion_of(self, objects: Mapping[str, Collection[Any]]) -> Iterator[None]:
+        """Has :attr:`deleting` be the ids of ``objects``, by label, for the block."""
+        before, self.deleting = self.deleting, objects
+        try:
+            yield
+        finally:
+            self.deleting = before
 
     @contextlib.contextmanager
     def savepoint(self) -> Iterator[ChangeSet]:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import MappedColumn
 
 from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.models.columns import json_document
 from netinv_core.sql.lookups import max_terms
 from netinv_extras.custom_fields.models import definitions_of
@@ -146,8 +147,8 @@ def _faults_of_names(uow: UnitOfWork, endpoint: Endpoint, conditions: Mapping[st
 
 def _member(name: str) -> str:
     """The member of representations that a name of a field stands for: ``cf_owner`` for ``custom_fields.owner``."""
-    is_divided = name.startswith(filter_conditions.FIELDS)
-    return f"{_DIVIDED}.{name.removeprefix(filter_conditions.FIELDS)}" if is_divided else name
+    is_divided = name.startswith(CUSTOM_FIELD_PREFIX)
+    return f"{_DIVIDED}.{name.removeprefix(CUSTOM_FIELD_PREFIX)}" if is_divided else name
 
 
 # -- what is judged

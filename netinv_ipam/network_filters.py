@@ -17,7 +17,6 @@ from netinv_ipam.networks import (
     Condition,
     containing,
     equal,
-    exact,
     inside,
     low,
     of_family,
@@ -52,8 +51,6 @@ def any_exact(table: Any, values: Sequence[str]) -> Condition:
 
 # The lookups of the parameters ``network__…`` and ``host__…``.
 NETWORK_LOOKUPS: dict[str, Callable[[Any, str], Condition]] = {
-    "exact": exact,
-    "iexact": exact,
     "net_contained": lambda table, value: within(table, parse(value), equal=False),
     "net_contained_or_equal": lambda table, value: within(table, parse(value)),
     "net_contains": lambda table, value: containing(table, parse(value), equal=False),
@@ -83,7 +80,7 @@ def lookups(name: str, written: str) -> Filter:
             raise ValueError(TOO_MANY.format(most=most))
         return any_of([NETWORK_LOOKUPS[suffix](table, value) for value in values])
 
-    return Filter(name, apply, (*NETWORK_LOOKUPS, *TEXT_LOOKUPS), listed=EXACT_LOOKUPS)
+    return Filter(name, apply, (*EXACT_LOOKUPS[1:], *NETWORK_LOOKUPS, *TEXT_LOOKUPS), listed=EXACT_LOOKUPS)
 
 
 def _terms(table: Any, suffix: str, value: str) -> int:

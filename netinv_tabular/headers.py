@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from netinv_core.fields import Reference
 from netinv_core.importing.dump import Source
 from netinv_core.labels import label_with_unit
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.table_rows import ID, JoinedColumns
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 PRODUCTS = ("netbox", "nautobot2")  # whose names of fields importers know
-CUSTOM = "cf_"
 _BETWEEN = re.compile(r"[\s_\-./:]+")
 _SUFFIXES = ("id", "name", "slug", "model")
 
@@ -45,7 +45,7 @@ def columns_of(uow: UnitOfWork, endpoint: Endpoint) -> Columns:
     labels = {
         column.name: label_with_unit(field)
         if not column.members
-        else column.name.removeprefix(CUSTOM).replace("_", " ")
+        else column.name.removeprefix(CUSTOM_FIELD_PREFIX).replace("_", " ")
         for field in endpoint.writable.values()
         for column in field.cell_columns(uow)
     }
@@ -91,7 +91,8 @@ def _by_key(endpoint: Endpoint, columns: Columns) -> dict[str, str]:
     """The columns by the keys of all their names; their own names take precedence."""
     own = {_key(name): name for name in [*columns.ignored, *columns.names]}
     labels = {_key(label): name for name, label in columns.writable.items()}
-    custom = {_key(name.removeprefix(CUSTOM)): name for name in columns.writable if name.startswith(CUSTOM)}
+    of_custom_fields = [name for name in columns.writable if name.startswith(CUSTOM_FIELD_PREFIX)]
+    custom = {_key(name.removeprefix(CUSTOM_FIELD_PREFIX)): name for name in of_custom_fields}
     others = {_key(old): new for old, new in _field_synonyms(endpoint).items() if new in columns.writable}
     joined = {_key(alias): name for item in columns.joined for alias, name in item.aliases.items()}
     return {**custom, **others, **labels, **joined, **own}

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from netinv_core.errors import Conflict, Denied, Invalid, RequestError, error_text
+from netinv_core.errors import NON_FIELD, Conflict, Denied, Invalid, RequestError, error_text
 from netinv_undo.later_changes import ChangeSummary
 from netinv_undo.net_changes import NetChange
 
 REFUSED = "The change cannot be undone."
-WHOLE = "non_field_errors"
+WHOLE = NON_FIELD
 
 
 @dataclasses.dataclass(frozen=True)

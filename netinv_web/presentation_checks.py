@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from netinv_core import declared_types, fields
 from netinv_core.declaration_checks import DeclarationError
 from netinv_core.http.errors import exists
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.nearest import hint
 from netinv_core.plugin_checks import check_names, lacks_packages, named
 from netinv_core.presentation import MenuEntry, Presentation
 from netinv_core.sql.plan import ReadPlan
 from netinv_web import menu
-from netinv_web.lists.columns import CUSTOM_FIELD_PREFIX, extra_columns
+from netinv_web.lists.columns import extra_columns
 from netinv_web.objects import panels
 from netinv_web.objects.tab_links import child_tabs, own_tabs
 

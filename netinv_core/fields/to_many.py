@@ -11,6 +11,7 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core.db.expressions import in_parameter
+from netinv_core.errors import NON_FIELD
 from netinv_core.fields import cells, list_differences
 from netinv_core.fields.base import Field, cell_items, from_json, last_text, refused_items
 from netinv_core.fields.openapi_types import list_or_difference
@@ -374,5 +375,5 @@ def replace_rows(uow: UnitOfWork, table: Any, column: str, name: str, drafts: Se
 def refused_list(value: Any) -> colander.Invalid:
     """The error of a value that is not a list, in the format of nested lists."""
     error = colander.Invalid(None, "")
-    error.body = {"non_field_errors": [f'Expected a list of items but got type "{type(value).__name__}".']}
+    error.body = {NON_FIELD: [f'Expected a list of items but got type "{type(value).__name__}".']}
     return error

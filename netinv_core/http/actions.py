@@ -40,8 +40,7 @@ _SCHEMA_ATTRIBUTE = "operation_schema"
 @dataclasses.dataclass(frozen=True)
 class BodyOf:
     """A body like that of a new object of a resource, as a schema called ``name``: without the members that the action
-    sets, and with required ``members`` of its own, each with its OpenAPI schema. Those that are ``optional`` have a
-    value by themselves.
+    sets, and with ``members`` of its own, each with its OpenAPI schema. All but the ``optional`` ones are required.
     """
 
     name: str
@@ -100,7 +99,16 @@ def documented(
     version 1 may send others, which are ignored unless bodies are strict.
     """
     schema = OperationSchema(
-        response, form, request_body, status, query, media_types, errors, no_content, filtered, ignores_unknown
+        response=response,
+        form=form,
+        request_body=request_body,
+        status=status,
+        query=query,
+        media_types=media_types,
+        errors=errors,
+        no_content=no_content,
+        filtered=filtered,
+        ignores_unknown=ignores_unknown,
     )
 
     def mark(view: ViewT) -> ViewT:

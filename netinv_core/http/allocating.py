@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.errors import Conflict, Invalid
+from netinv_core.errors import Conflict, Invalid, not_an_object
 from netinv_core.http import pagination, query_parameters, views
+from netinv_core.http.representations import downgrade_representation, upgrade_bodies
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.write import save, strict_bodies
@@ -38,14 +39,10 @@ def requested(request: Request) -> tuple[list[Any], bool]:
     body = body_of(request)
     single = not isinstance(body, list)
     items = [body] if single else body
-    errors = [{} if isinstance(item, dict) else _not_a_dictionary(item) for item in items]
+    errors = [{} if isinstance(item, dict) else not_an_object(item) for item in items]
     if any(errors):
         raise Invalid(errors[0] if single else errors)
     return items, single
-
-
-def _not_a_dictionary(item: Any) -> dict[str, list[str]]:
-    return {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]}
 
 
 def created(
@@ -65,8 +62,8 @@ def created(
     :raises Invalid: naming those that are others than the allotted ones, where bodies are strict
     """
     bodies = [{**item, **values} for item, values in zip(items, allotted, strict=True)]
-    upgraded = views.upgrade_bodies(uow, endpoint, bodies, new=True)
-    representations = views.downgrade_representation(uow, endpoint, save.create(uow, endpoint, upgraded, single=single))
+    upgraded = upgrade_bodies(uow, endpoint, bodies, new=True)
+    representations = downgrade_representation(uow, endpoint, save.create(uow, endpoint, upgraded, single=single))
     if strict_bodies.is_strict(uow.registry):
         errors = [
             {

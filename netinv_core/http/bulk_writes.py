@@ -109,8 +109,8 @@ def change_each(request: Request, items: ListBody, optional: frozenset[str]) -> 
     def write(positions: Sequence[int]) -> list[ItemResult]:
         items.raise_errors(positions)
         bodies = items.at(positions)
-        how = {"partial": partial, "optional": optional, "preconditions": conditional.of_items(request, bodies)}
-        changed = save.update(uow, endpoint, bodies, **how)
+        preconditions = conditional.of_items(request, bodies)
+        changed = save.update(uow, endpoint, bodies, partial=partial, optional=optional, preconditions=preconditions)
         recorded = uow.change_set.keys_of(endpoint)
         return [ItemResult(UPDATED if item["id"] in recorded else UNCHANGED, item) for item in changed]
 

@@ -3,7 +3,7 @@
 Every view declares ``permission``, the argument of ``config.add_view``: a permission on the resource of the request's
 context (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.http.security_policy`, or Pyramid's
 ``NO_PERMISSION_REQUIRED``. A view without it is refused when the service is configured. The order of what runs around a
-view is in :data:`netinv_core.http.pipeline.PIPELINE`.
+view is in :mod:`netinv_core.http.pipeline`.
 
 The options of a view with a permission, all arguments of ``config.add_view``:
 

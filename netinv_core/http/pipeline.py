@@ -1,11 +1,11 @@
-"""Pipeline of a request: what runs around every view, as one table in the order in which a request passes it.
+"""Pipeline of a request: what runs around every view, as two tables in the order in which a request passes them.
 
-:data:`PIPELINE` names each step, says to which requests it applies, and what it does. A request enters only the steps
-that apply. Steps before routing cost neither routing nor a connection to the database.
+They name each step, and say to which requests it applies, and what it does. A request enters only the steps that apply.
 
-* :class:`Around` and :class:`Precheck` are steps of Pyramid's execution policy, the outermost function;
-* :class:`Included` is a module with a tween;
-* :class:`Deriver` is a view deriver of Pyramid.
+* :data:`BEFORE_ROUTING` costs neither routing nor a connection to the database. :class:`Around` and :class:`Precheck`
+  are steps of Pyramid's execution policy, the outermost function.
+* Then a request is routed, again where a concurrent one aborted it (pyramid_retry).
+* :data:`AROUND_VIEWS` has modules with tweens (:class:`Included`) and view derivers of Pyramid (:class:`Deriver`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pyramid.interfaces import IRouter
 from pyramid.predicates import RequestMethodPredicate
 from pyramid.request import Request
 from pyramid.response import Response
-from pyramid.router import default_execution_policy
 from pyramid.viewderivers import INGRESS, VIEW
 from pyramid_retry import RetryableExecutionPolicy
 from webob.datetime_utils import parse_date
@@ -73,16 +72,18 @@ MAX_RETRIED_BODY_SIZE = 1 << 20  # bytes; larger bodies are not kept in memory f
 
 @dataclasses.dataclass(frozen=True)
 class Around:
-    """Execution policy around the steps that follow, of requests for which ``applies(environ, settings)`` is true."""
+    """Execution policy around the steps that follow, of requests for which ``applies(environ, settings)`` is true, or
+    of all.
+    """
 
     name: str
-    applies: Callable[[Environ, Settings], Any]
     wrap: Callable[[Policy], Policy]
+    applies: Callable[[Environ, Settings], Any] | None = None
 
     def around(self, inner: Policy) -> Policy:
         """The policy ``inner`` with this step before it."""
         wrapped, applies = self.wrap(inner), self.applies
-        if applies is always:
+        if applies is None:
             return wrapped
 
         def policy(environ: Environ, router: IRouter) -> Response:
@@ -93,11 +94,13 @@ class Around:
 
 @dataclasses.dataclass(frozen=True)
 class Precheck:
-    """Check of the environment of a request before it is routed. It raises a :class:`RequestError`, or returns."""
+    """Check of the environment of requests for which ``applies(environ, settings)`` is true, or of all. It raises a
+    :class:`RequestError`, or returns.
+    """
 
     name: str
-    applies: Callable[[Environ, Settings], Any]
     check: Callable[[Environ, Settings], None]
+    applies: Callable[[Environ, Settings], Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,43 +113,34 @@ class Included:
 
 @dataclasses.dataclass(frozen=True)
 class Deriver:
-    """View deriver. Of the requests of a view, those for which ``applies(request)`` is true enter it: all of them, or
-    those that may write.
+    """View deriver. All requests of a view enter it, or, ``of_writes``, those that may write and for which
+    ``applies(request)`` is true.
 
     ``derive`` gets the view and Pyramid's :class:`IViewDeriverInfo`; it returns the view itself where the step never
     applies to its requests.
     """
 
     name: str
-    applies: Callable[[Request], Any]
     derive: Callable[[negotiation.View, Any], negotiation.View]
     under: str
     over: str
+    of_writes: bool = False
+    applies: Callable[[Request], Any] | None = None
     options: Sequence[str] = ()  # arguments of ``config.add_view``
 
     def __call__(self, view: negotiation.View, info: Any) -> negotiation.View:
         """The view with this step around it."""
-        if self.applies is not always and any(predicate.phash() == OF_READS for predicate in info.predicates):
+        if self.of_writes and any(predicate.phash() == OF_READS for predicate in info.predicates):
             return view
         derived, applies = self.derive(view, info), self.applies
-        if derived is view or applies is always:
+        if derived is view or not self.of_writes:
             return derived
 
         def wrapper(context: Any, request: Request) -> Any:
-            entered = request.method in UNSAFE_METHODS and applies(request)
+            entered = request.method in UNSAFE_METHODS and (applies is None or applies(request))
             return (derived if entered else view)(context, request)
 
         return wrapper
-
-
-def always(*_: Any) -> bool:
-    """Condition of a step of every request."""
-    return True
-
-
-def always_of_writes(request: Request) -> bool:
-    """Condition of a deriver of every request that may write."""
-    return True
 
 
 def _is_no_probe(environ: Environ, settings: Settings) -> bool:
@@ -228,12 +222,6 @@ def errors_answered(inner: Policy) -> Policy:
             return log_unexpected(failed, environ, router.registry.netinv, failure)
 
     return policy
-
-
-def run_again(inner: Policy) -> Policy:
-    """Runs a request again that a concurrent one aborted (pyramid_retry)."""
-    retrying: Policy = RetryableExecutionPolicy(ATTEMPTS, _attempts)
-    return retrying
 
 
 def _attempts(request: Request) -> int:
@@ -329,59 +317,69 @@ def _check_length(environ: Environ, settings: Settings) -> None:
         )
 
 
-# -- the table
+# -- the tables
 
-PIPELINE: tuple[Around | Precheck | Included | Deriver, ...] = (
+BEFORE_ROUTING: tuple[Around | Precheck, ...] = (
     Around(
         "mount point",
-        lambda environ, settings: settings["base_url"] or environ.get("SCRIPT_NAME"),
         mount.with_mount_point,
+        lambda environ, settings: settings["base_url"] or environ.get("SCRIPT_NAME"),
     ),
-    Around("record", always, with_log_context),
-    Around("trace", lambda environ, settings: settings["otel_endpoint"] and _is_no_probe(environ, settings), with_span),
-    Around("errors", always, errors_answered),
+    Around("record", with_log_context),
+    Around("trace", with_span, lambda environ, settings: settings["otel_endpoint"] and _is_no_probe(environ, settings)),
+    Around("errors", errors_answered),
     Precheck(
         "rate of the address",
-        lambda environ, settings: settings["rate_limit_address"] is not None and _is_no_probe(environ, settings),
         rate_limits.check_address,
+        lambda environ, settings: settings["rate_limit_address"] is not None and _is_no_probe(environ, settings),
     ),
-    Precheck("virtual root", lambda environ, _: "HTTP_X_VHM_ROOT" in environ, _drop_virtual_root),
-    Precheck("header lengths", always, _check_header_lengths),
-    Precheck("dates", lambda environ, _: not DATES.isdisjoint(environ), _drop_unreadable_dates),
-    Precheck("host", _is_no_probe, _check_host),
-    Precheck("method", lambda environ, _: environ["REQUEST_METHOD"] not in METHODS, _refuse_method),
-    Precheck("path", always, _check_path),
-    Precheck("query length", lambda environ, _: len(environ.get("QUERY_STRING", "")) > MAX_QUERY_LENGTH, _refuse_query),
+    Precheck("virtual root", _drop_virtual_root, lambda environ, _: "HTTP_X_VHM_ROOT" in environ),
+    Precheck("header lengths", _check_header_lengths),
+    Precheck("dates", _drop_unreadable_dates, lambda environ, _: not DATES.isdisjoint(environ)),
+    Precheck("host", _check_host, _is_no_probe),
+    Precheck("method", _refuse_method, lambda environ, _: environ["REQUEST_METHOD"] not in METHODS),
+    Precheck("path", _check_path),
+    Precheck("query length", _refuse_query, lambda environ, _: len(environ.get("QUERY_STRING", "")) > MAX_QUERY_LENGTH),
     Precheck(
         "body without credentials",
-        lambda environ, _: environ.get("CONTENT_LENGTH") and CREDENTIALS.isdisjoint(environ),
         _check_length,
+        lambda environ, _: environ.get("CONTENT_LENGTH") and CREDENTIALS.isdisjoint(environ),
     ),
-    Around("attempts", always, run_again),
+)
+
+AROUND_VIEWS: tuple[Included | Deriver, ...] = (
     Included("transaction", "pyramid_tm"),
     Included("route of log lines", "netinv_core.telemetry.access_log"),
-    Deriver("negotiated_view", always, negotiation.negotiated_view, INGRESS, "secured_view", negotiation.OPTIONS),
-    Deriver("method_checked_view", always, negotiation.method_checked_view, "secured_view", "rendered_view"),
+    Deriver("negotiated_view", negotiation.negotiated_view, INGRESS, "secured_view", options=negotiation.OPTIONS),
+    Deriver("method_checked_view", negotiation.method_checked_view, "secured_view", "rendered_view"),
     Deriver(
         "idempotent_view",
-        lambda request: IDEMPOTENCY_KEY in request.headers,
         idempotency.idempotent_view,
         "method_checked_view",
         "rendered_view",
+        of_writes=True,
+        applies=lambda request: IDEMPOTENCY_KEY in request.headers,
     ),
-    Deriver("warned_view", always_of_writes, warned.warned_view, "idempotent_view", "rendered_view"),
-    Deriver("dry_run_view", lambda request: request.query_string, dry_run.dry_run_view, "rendered_view", VIEW),
+    Deriver("warned_view", warned.warned_view, "idempotent_view", "rendered_view", of_writes=True),
+    Deriver(
+        "dry_run_view",
+        dry_run.dry_run_view,
+        "rendered_view",
+        VIEW,
+        of_writes=True,
+        applies=lambda request: request.query_string,
+    ),
 )
 
 
 def execution_policy() -> Policy:
     """The steps before routing as Pyramid's execution policy."""
-    policy: Policy = default_execution_policy
+    policy: Policy = RetryableExecutionPolicy(ATTEMPTS, _attempts)
     checks: list[Precheck] = []
-    for step in reversed(PIPELINE):
+    for step in reversed(BEFORE_ROUTING):
         if isinstance(step, Precheck):
             checks.insert(0, step)
-        elif isinstance(step, Around):
+        else:
             policy = step.around(_with_prechecks(tuple(checks), policy) if checks else policy)
             checks = []
     return policy
@@ -393,7 +391,7 @@ def _with_prechecks(checks: Sequence[Precheck], inner: Policy) -> Policy:
     def policy(environ: Environ, router: IRouter) -> Response:
         settings: Settings = router.registry.netinv.settings
         for step in checks:
-            if step.applies is always or step.applies(environ, settings):
+            if step.applies is None or step.applies(environ, settings):
                 step.check(environ, settings)
         return inner(environ, router)
 
@@ -412,8 +410,8 @@ def includeme(config: Any) -> None:
     config.add_renderer("orjson", negotiation.renderer_factory)
     config.add_directive("set_netinv_html_renderer", negotiation.set_html_renderer)
     config.set_execution_policy(execution_policy())
-    for step in PIPELINE:
+    for step in AROUND_VIEWS:
         if isinstance(step, Included):
             config.include(step.module)
-        elif isinstance(step, Deriver):
+        else:
             config.add_view_deriver(step, step.name, under=step.under, over=step.over)

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.response import Response
 
-from netinv_core.errors import InternalError, Invalid, PackageFailed, RequestError, cut_to_limits, error_text, explain
+from netinv_core.errors import (
+    NON_FIELD,
+    InternalError,
+    Invalid,
+    PackageFailed,
+    RequestError,
+    cut_to_limits,
+    error_text,
+    explain,
+)
 from netinv_core.http import negotiation, versions
 from netinv_core.http.serialization import dumps, json_response
 from netinv_core.package_faults import package_at_fault
@@ -55,7 +64,7 @@ PACKAGE_FAILED = (
     "The package {} failed, so that this request could not be answered; what it had changed was undone. "
     "The failure was logged with the id {}."
 )
-_OF_THE_WHOLE = ("detail", "non_field_errors", "__all__")
+_OF_THE_WHOLE = ("detail", NON_FIELD, "__all__")
 
 
 def error_response(error: RequestError, environ: dict[str, Any]) -> Response:

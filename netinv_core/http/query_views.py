@@ -6,7 +6,7 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid
+from netinv_core.errors import Invalid, not_an_object
 from netinv_core.http import views
 from netinv_core.http.actions import OWN_RESOURCE, documented
 from netinv_core.http.serialization import body_of
@@ -33,7 +33,7 @@ def query_list(request: Request) -> dict[str, Any]:
         raise Invalid({name: [IN_THE_BODY] for name in sorted(misplaced)})
     body = body_of(request)
     if not isinstance(body, dict):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        raise Invalid(not_an_object(body))
     own = views.own_parameters(endpoint)
     errors: dict[str, list[str]] = {}
     for name, value in body.items():

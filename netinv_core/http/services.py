@@ -20,12 +20,12 @@ from cornice.validators import colander_body_validator, colander_querystring_val
 from pyramid.request import Request
 
 from netinv_core import errors
+from netinv_core.errors import NON_FIELD
 from netinv_core.http import versions, views
 from netinv_core.http.methods import METHODS, UNSAFE_METHODS, allow_header
 from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.http.serialization import body_of, query_of
 
-NON_FIELD = "non_field_errors"
 _BY_STATUS = {
     error.status: error for error in (errors.Denied, errors.NotFound, errors.Conflict, errors.Gone, errors.Unavailable)
 }

@@ -93,8 +93,14 @@ def _nearest_parameter(name: str, known: Collection[str], *, writes: bool) -> st
 def with_parameters(
     view: View, documented: Sequence[Mapping[str, Any]], names: Collection[str] = (), *, filtered: bool = False
 ) -> View:
-    """The view, after a check that its request has no parameters but ``names`` and those that it documents; one that is
-    ``filtered`` by those of a list, none of the parameters of resources beside them. Those of one value have one.
+    """The view, after a check of the parameters of its request.
+
+    Parameters that are no arrays in ``documented`` may have one value.
+
+    :param documented: OpenAPI parameters of the view, which it takes
+    :param names: names of further parameters that it takes
+    :param filtered: it also takes the filters of a list, which it checks itself
+    :raises Invalid: naming other parameters
     """
     schemas = {parameter["name"]: parameter["schema"] for parameter in documented}
     single = [name for name in schemas.keys() - OF_NAMES if schemas[name].get("type") != "array"]

@@ -9,7 +9,7 @@ from pyramid.request import Request
 
 from netinv_core.auth.models import User
 from netinv_core.db.engine import lock_rows
-from netinv_core.errors import Invalid
+from netinv_core.errors import Invalid, not_an_object
 from netinv_core.fields.schema import storage_error
 from netinv_core.http.actions import documented
 from netinv_core.http.root_views import root
@@ -33,7 +33,7 @@ def user_config(request: Request) -> Any:
         return uow.execute(select).scalar() or {}
     body = body_of(request)
     if not isinstance(body, dict):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        raise Invalid(not_an_object(body))
     stored = _merge(uow.execute(lock_rows(select)).scalar() or {}, body)
     errors = {name: [reason] for name in body if (reason := storage_error({name: stored[name]})) is not None}
     if errors:

@@ -15,7 +15,7 @@ from pyramid.response import Response
 
 from netinv_core import answer_size
 from netinv_core.auth.audit import audit
-from netinv_core.errors import Invalid, NotAllowed, NotFound
+from netinv_core.errors import NO_DATA, Invalid, NotAllowed, NotFound, not_an_object
 from netinv_core.fields import Count
 from netinv_core.http import (
     bulk_writes,
@@ -29,8 +29,7 @@ from netinv_core.http import (
     versions,
 )
 from netinv_core.http.representations import downgrade_representation as downgrade_representation
-from netinv_core.http.representations import shape_of as shape_of
-from netinv_core.http.representations import upgrade_bodies as upgrade_bodies
+from netinv_core.http.representations import shape_of, upgrade_bodies
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import body_of, single_value
 from netinv_core.read import entity_tags, listing, pages, past_states
@@ -138,11 +137,18 @@ def change_list(request: Request) -> list[dict[str, Any]]:
     optional = versions.absent(endpoint, uow.version)
     if ON_ERROR in uow.query and bulk_writes.continues(request):
         return bulk_writes.change_each(request, items, optional)
-    how = {"partial": request.method == "PATCH", "optional": optional, "listed": items.rows is not None}
-    preconditions = conditional.of_items(request, items.bodies)
+    partial, preconditions = request.method == "PATCH", conditional.of_items(request, items.bodies)
     with items.numbered_errors(), conditional.shows_current(request, single=False):
         items.raise_errors(range(len(items.bodies)))
-        newest = save.update(uow, endpoint, items.bodies, preconditions=preconditions, **how)
+        newest = save.update(
+            uow,
+            endpoint,
+            items.bodies,
+            partial=partial,
+            optional=optional,
+            listed=items.rows is not None,
+            preconditions=preconditions,
+        )
     changed = downgrade_representation(uow, endpoint, newest)
     return conditional.tag_written(request, newest, changed, single=False)
 
@@ -201,15 +207,19 @@ def change_item(request: Request) -> dict[str, Any]:
     uow, endpoint, key = request.uow, request.context.endpoint, key_of(request)
     (body,) = upgrade_bodies(uow, endpoint, [body_of(request, endpoint)], new=False)
     if not isinstance(body, dict):
-        raise Invalid.whole(
-            f"Invalid data. Expected a dictionary, but got {type(body).__name__}."
-            if body is not None
-            else "No data provided"
-        )
-    how = {"partial": request.method == "PATCH", "optional": versions.absent(endpoint, uow.version)}
+        raise Invalid.whole(NO_DATA) if body is None else Invalid(not_an_object(body))
+    partial, optional = request.method == "PATCH", versions.absent(endpoint, uow.version)
     preconditions = conditional.of_object(request, body)
     with conditional.shows_current(request, single=True):
-        newest = save.update(uow, endpoint, [{**body, "id": key}], single=True, preconditions=preconditions, **how)
+        newest = save.update(
+            uow,
+            endpoint,
+            [{**body, "id": key}],
+            partial=partial,
+            optional=optional,
+            single=True,
+            preconditions=preconditions,
+        )
     changed = downgrade_representation(uow, endpoint, newest)
     return conditional.tag_written(request, newest, changed, single=True)[0]
 

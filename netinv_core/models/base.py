@@ -30,6 +30,7 @@ NAMING = {
 
 
 _declared: weakref.WeakSet[SATable] = weakref.WeakSet()  # tables that have all of their columns
+CUSTOM_FIELD_PREFIX = "cf_"  # of the names of filters and columns of custom fields
 TRANSIENT = "netinv_transient"  # in the `info` of tables whose rows mean nothing elsewhere: backups leave them out
 
 
@@ -136,7 +137,7 @@ class Customizable(Model):
         Json(),
         default=dict,
         sort_order=92,
-        info={"netinv": ColumnInfo(hidden=True, member_names=("_custom_field_data", "cf_"))},
+        info={"netinv": ColumnInfo(hidden=True, member_names=("_custom_field_data", CUSTOM_FIELD_PREFIX))},
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.labels import label_of_name, label_with_unit
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.read.filters import NULL, find_filter, target_of
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 Words = tuple[str, str, list[str]]  # label, comparison, values
 Names = Mapping[tuple[str, str], str]  # of the objects that filters name, by label of the model and value
-CUSTOM_FIELD_PREFIX = "cf_"
 IS_EMPTY, IS_SET = "is empty", "is not empty"
 NOT_FOUND = "an object that is deleted or hidden"
 FLAGS = {"true": "Yes", "false": "No", "True": "Yes", "False": "No", "1": "Yes", "0": "No"}

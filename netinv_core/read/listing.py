@@ -188,6 +188,12 @@ def detail(
     return representations[0]
 
 
+def visible_names(uow: UnitOfWork, endpoint: Endpoint, keys: Iterable[Any]) -> dict[Any, str]:
+    """Returns the display names of the objects that the user may view, by id; one statement."""
+    limits = permissions.visible(uow, endpoint, endpoint.table)
+    return {key: shown["display"] for key, shown in plan_of(endpoint, "nested").fetch(uow, list(keys), limits)}
+
+
 def rows_for_change(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], action: str) -> dict[Any, dict[str, Any]]:
     """Returns the rows of the objects that the user may change, by id, locked until the transaction ends."""
     return rows(uow, endpoint, keys, action, locked=True)

@@ -22,6 +22,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.models.types import Json
 from netinv_core.read import filters
 from netinv_core.records import Order as Order
+from netinv_core.records import Parameters
 from netinv_core.records import SortKey as SortKey
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.sql.records import nested_fields
@@ -38,7 +39,6 @@ PARAMETER = "ordering"
 MAX_NAMES = 8  # each may join several tables, and databases limit joins to about 60
 MAX_STEPS = 4  # of a dotted name
 _SORTABLE_TYPES = (str, int, bool, float, decimal.Decimal, uuid.UUID, datetime.date, datetime.datetime)
-Parameters = Sequence[tuple[str, "list[str]"]]
 
 
 @dataclasses.dataclass(frozen=True)

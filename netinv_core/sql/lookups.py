@@ -25,7 +25,7 @@ from netinv_core.driver.general import escape_wildcards
 from netinv_core.driver.general import python_type as python_type
 from netinv_core.models.types import Chars, utc
 
-LAST_CHARACTER = "\U0010ffff"
+LAST_CHARACTER = "\U0010ffff"  # sorts after every other
 MAX_COMPARED = 6000  # characters of a text: SQLite takes patterns of 50,000 bytes, and an escaped letter may have 8
 escaped = escape_wildcards  # its name in the public API
 Condition = Any

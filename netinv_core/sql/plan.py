@@ -221,7 +221,6 @@ class ReadPlan:
             self.batch(self._to_many_load.load)
         batch, number = self._to_many_load.batch, len(self._to_many_load.lists)
         owner = self.column(place, "id")
-        assert isinstance(inner, ReadPlan)
         self._to_many_load.lists.append((owner, inner))
         return lambda row, page: page.batches[batch].get((number, row[owner]), [])
 
@@ -270,7 +269,8 @@ class ReadPlan:
     def read(self, place: JoinedTable, path: str) -> Reader:
         """Returns a reader for a dotted path of field or column names across foreign keys (``"rack.site.name"``).
 
-        All have the names ``name_in_context`` (:class:`netinv_core.presentation.Presentation`), ``name_within``.
+        Besides its fields, every resource has the names ``name_in_context`` and ``name_within``
+        (:class:`netinv_core.presentation.Presentation`).
         """
         head, _, rest = path.partition(".")
         field = place.endpoint.namings.get(path) or place.endpoint.fields.get(head)
@@ -380,7 +380,7 @@ class ReadPlan:
         return [*(column.element for column in self._columns), *([beside.column] if beside else ()), *rank]
 
     def _in_order(self, rows: list[Row]) -> list[Row]:
-        """Sorts rows of :meth:`_ranked` columns by their ``row_number()``."""
+        """Sorts rows of :meth:`_rank_columns` by their ``row_number()``."""
         return sorted(rows, key=operator.itemgetter(-1)) if self._order else rows
 
     def _represent(self, uow: UnitOfWork, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:

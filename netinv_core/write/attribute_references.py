@@ -175,17 +175,11 @@ def _convert(endpoint: Endpoint, name: str, value: Any) -> Any:
         raise ValueError("Enter a whole number.")
     try:
         converted = lookups.convert(column, value)
-        if isinstance(converted, int) and not _fits(column, converted):
+        if isinstance(converted, int) and not lookups.fits(column, converted):
             raise ArithmeticError
         return converted.astimezone(datetime.UTC) if isinstance(converted, datetime.datetime) else converted
     except (TypeError, ArithmeticError):
         raise ValueError(f"Attribute '{name}' cannot have this value.") from None
-
-
-def _fits(column: Any, number: int) -> bool:
-    """True for a number within the bounds of an integer column."""
-    limit = 2**63 if isinstance(column.type, sa.BigInteger | sa.Numeric) else 2**31
-    return -limit <= number < limit
 
 
 def find(uow: UnitOfWork, target: Endpoint, requests: Sequence[Attributes]) -> list[list[Any]]:

@@ -142,13 +142,12 @@ def delete(
     lists = {label: memberships.read_memberships(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
     shrinking = memberships.lock_owners(uow, lists.values())
     with uow.collecting() as changes:
-        uow.deleting = walk.deleting
-        for label, deleting in walk.deleting.items():
-            for before_delete in uow.registry[label].resource.before_delete_functions:
-                before_delete(uow, list(deleting.values()))
-        cleared = _clear(uow, walk)
-        _remove(uow, walk, before, lists)
-        uow.deleting = {}
+        with uow.deletion_of(walk.deleting):
+            for label, deleting in walk.deleting.items():
+                for before_delete in uow.registry[label].resource.before_delete_functions:
+                    before_delete(uow, list(deleting.values()))
+            cleared = _clear(uow, walk)
+            _remove(uow, walk, before, lists)
         cleared_references.check(uow, cleared)
         memberships.record_owners(uow, shrinking)
     written_rules.check_deletion(uow, changes.pending)
@@ -275,13 +274,12 @@ def in_use(visible_names: Sequence[tuple[Any, Any]], count: int) -> Conflict:
 
 
 def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, Any]:
-    """Returns the names of the objects that the user may view, by id."""
-    table = endpoint.table
-    limits = permissions.visible(uow, endpoint, table)
+    """Returns the names of the objects that the user may view, by id; display names where they have no other."""
     name_attribute = endpoint.resource.name_attribute
     if name_attribute is None:
-        nested = plan_of(endpoint, "nested").fetch(uow, keys, limits)
-        return {key: representation["display"] for key, representation in nested}
+        return listing.visible_names(uow, endpoint, keys)
+    table = endpoint.table
+    limits = permissions.visible(uow, endpoint, table)
     clause = in_parameter(table.c.id)
     statement = sa.select(table.c.id, table.c[name_attribute]).where(clause, *limits)
     return dict(uow.execute(statement, {"keys": list(keys)}).tuples().all())

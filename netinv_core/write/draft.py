@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import colander
 
-from netinv_core.errors import FieldErrors, Invalid
+from netinv_core.errors import NO_DATA, NON_FIELD, FieldErrors, Invalid, not_an_object
 from netinv_core.fields import NONE, errors_of, schema
 from netinv_core.write import strict_bodies
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
-    from netinv_core.fields import Field
+    from netinv_core.fields import Field, Reference
     from netinv_core.fields.list_differences import ListDifference
     from netinv_core.uow import UnitOfWork
 
-NON_FIELD = "non_field_errors"
 #: The field of errors that are about several fields, such as a unique set: ``draft.reject(ALL, "…")``.
 ALL = "__all__"
 
@@ -42,14 +41,6 @@ class ReferringField(Protocol):
 
     @property
     def target(self) -> Endpoint | None: ...
-
-
-class ReferenceField(ReferringField, Protocol):
-    """A field that refers to one object of another resource."""
-
-    attribute: str
-
-    def set_resolved(self, draft: Draft, key: Any) -> None: ...
 
 
 class ReferenceListField(ReferringField, ListField, Protocol):
@@ -115,7 +106,7 @@ class Draft:
         self.many: dict[str, list[Any]] = {}
         self.extra: dict[str, Any] = {}
         self.errors: FieldErrors = {}
-        self.references: list[tuple[ReferenceField, Any]] = []
+        self.references: list[tuple[Reference, Any]] = []
         self.references_many: list[SentReferences] = []
         self.differences: list[tuple[ListField, ListDifference]] = []
         self.replaces = False
@@ -152,7 +143,7 @@ class Draft:
             )
         self.errors.setdefault(field, []).extend(messages)
 
-    def add_reference(self, field: ReferenceField, value: Any) -> None:
+    def add_reference(self, field: Reference, value: Any) -> None:
         """Adds a reference, to be resolved with those of the whole batch."""
         self.references.append((field, value))
 
@@ -174,9 +165,7 @@ class Draft:
         """
         self.replaces = not partial and not self.new
         if not isinstance(self.body, Mapping):
-            name = {"NoneType": None}.get(type(self.body).__name__, type(self.body).__name__)
-            message = f"Invalid data. Expected a dictionary, but got {name}." if name else "No data provided"
-            self.reject(NON_FIELD, message)
+            self.reject(NON_FIELD, *([NO_DATA] if self.body is None else not_an_object(self.body)[NON_FIELD]))
             return
         for name in strict_bodies.unknown_members(self.endpoint, self.body):
             self.reject(name, strict_bodies.UNKNOWN)

@@ -23,7 +23,8 @@ class Reading:
     locked while the rule judges (:mod:`netinv_core.write.read_locks`), ``exclusive`` ones against each other too. With
     ``to_root`` its last step is taken again and again, up to the root of a tree.
     ``where`` is a condition that limits the objects checked, ``when`` says the same of a draft. In place of a path,
-    ``pairs(uow, keys)`` is a SELECT of the ids of changed objects of ``to`` (a label) and of those that refer to them.
+    ``pairs(uow, keys)`` is a SELECT of the ids of changed objects of ``to`` (a label) and of those that refer to them,
+    by their columns ``by``.
     """
 
     columns: tuple[str, ...]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
-    from netinv_core.write.draft import Draft, ReferenceField, ReferenceListField, SentReferences
+    from netinv_core.write.draft import Draft, ReferenceListField, SentReferences
 
 MAX_UUID = 2**128 - 1
 
@@ -49,7 +49,7 @@ class ReferenceRequest:
     """A reference of a draft: the value as sent (``raw``), and the id or the error that results."""
 
     draft: Draft
-    field: ReferenceField | ReferenceListField
+    field: Reference | ReferenceListField
     raw: Any
     id: Any = None
     error: str | None = None

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import permissions
 from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.labels import capitalize
 from netinv_core.models.columns import column_info
+from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.sql.plans import plan_of
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.reading_rules import Condition, Pairs
 from netinv_core.write.reading_rules import Reading as Reading
@@ -58,9 +57,13 @@ def through(
 
 
 def related_by(to: str, *columns: str, pairs: Pairs, by: tuple[str, ...] = ()) -> Reading:
-    """Columns that a rule reads of objects of the label ``to``.
+    """Columns that a rule reads of related objects.
 
-    ``pairs(uow, keys)`` selects ids of these objects and of those that refer to them, ``by`` these columns.
+    :param to: the label of the related objects
+    :param columns: their columns
+    :param pairs: ``pairs(uow, keys)`` selects the ids of related objects among ``keys``, with those of the objects that
+        the rule is about
+    :param by: the columns of the latter that refer to the related objects
     """
     return Reading(columns, to=to, pairs=pairs, by=by)
 
@@ -226,7 +229,7 @@ def _run(uow: UnitOfWork, endpoint: Endpoint, rule: ReadingRule, causes: Causes)
     broken = {draft.id: draft for draft in referring if draft.errors}
     if not broken:
         return
-    names = names_of(uow, endpoint, broken)
+    names = listing.visible_names(uow, endpoint, broken)
     for key, draft in broken.items():
         on, column = causes[key]
         field = column.removesuffix("_id")
@@ -259,7 +262,7 @@ def refusal(uow: UnitOfWork, broken: Sequence[tuple[Endpoint, Any, str]]) -> Con
     keys: dict[Endpoint, list[Any]] = {}
     for endpoint, key, _ in broken:
         keys.setdefault(endpoint, []).append(key)
-    named = {endpoint: names_of(uow, endpoint, of_endpoint) for endpoint, of_endpoint in keys.items()}
+    named = {endpoint: listing.visible_names(uow, endpoint, of_endpoint) for endpoint, of_endpoint in keys.items()}
     reasons = [sentence(endpoint, named[endpoint].get(key), reason) for endpoint, key, reason in broken]
     listed = list(dict.fromkeys(reasons))
     more = f" And {len(listed) - MOST_NAMED} more." if len(listed) > MOST_NAMED else ""
@@ -271,11 +274,3 @@ def refusal(uow: UnitOfWork, broken: Sequence[tuple[Endpoint, Any, str]]) -> Con
 def sentence(endpoint: Endpoint, name: str | None, reason: str) -> str:
     """The reason of an object with its name; without both where the user may not view it."""
     return HIDDEN if name is None else f"{capitalize(endpoint.title)} {name}: {reason}"
-
-
-def names_of(uow: UnitOfWork, endpoint: Endpoint, keys: Iterable[Any]) -> dict[Any, str]:
-    """The display names of the objects that the user may view."""
-    table = endpoint.table
-    conditions = permissions.visible(uow, endpoint, table)
-    visible = uow.execute(sa.select(table.c.id).where(table.c.id.in_(list(keys)), *conditions)).scalars()
-    return {key: shown["display"] for key, shown in plan_of(endpoint, "nested").fetch(uow, list(visible))}

@@ -21,7 +21,7 @@ from netinv_core.changelog import guards
 from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
-from netinv_core.errors import Invalid
+from netinv_core.errors import Invalid, not_an_object
 from netinv_core.fields import list_differences, schema
 from netinv_core.models.base import Tree
 from netinv_core.read import entity_tags
@@ -194,7 +194,7 @@ def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
     for body in bodies:
         key, error = None, {}
         if not isinstance(body, Mapping):
-            error = {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(body).__name__}."]}
+            error = not_an_object(body)
         elif "id" not in body:
             error = {"id": [schema.REQUIRED]}
         else:
@@ -323,7 +323,8 @@ def _raise_errors(batch: PendingBatch, cause: Exception | None = None) -> None:
 def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representations]:
     """Does what follows the INSERT or UPDATE of rows, for several batches at once; returns their representations.
 
-    Steps: associations, trees, after_save functions, permission check, read back, change records.
+    Steps: associations, trees, after_save functions, rules of referring objects and of what was written, permission
+    check, read back, change records.
 
     :raises Denied: for objects outside of what the permissions allow
     """

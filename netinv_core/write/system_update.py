@@ -62,7 +62,7 @@ def _check_uniqueness(
     taken = [draft for draft in drafts if draft.errors]
     if not taken:
         return
-    names = referring_rules.names_of(uow, endpoint, [draft.id for draft in taken])
+    names = listing.visible_names(uow, endpoint, [draft.id for draft in taken])
     messages = [
         referring_rules.sentence(endpoint, names.get(draft.id), str(message))
         for draft in taken

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from netinv_core.db.locks import lock_for
 from netinv_core.models.base import Tree
 from netinv_core.resource import computed, count_of
+from netinv_core.sql.lookups import LAST_CHARACTER
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import ALL
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 STEP = "\x1f"  # separates the parts of a tree key
-LAST = "\U0010ffff"  # sorts after every character of a name
 LOOP = "A node cannot be made a descendant of itself."
 
 
@@ -149,7 +149,7 @@ def count_below(name: str, label: str, attribute: str) -> FieldFactory:
         descendant = node.alias()
         joined = objects.join(descendant, objects.c[attribute] == descendant.c.id)
         in_subtree = sa.and_(
-            descendant.c.tree_key >= table.c.tree_key, descendant.c.tree_key < table.c.tree_key.concat(LAST)
+            descendant.c.tree_key >= table.c.tree_key, descendant.c.tree_key < table.c.tree_key.concat(LAST_CHARACTER)
         )
         return sa.select(sa.func.count()).select_from(joined).where(in_subtree).scalar_subquery()
 

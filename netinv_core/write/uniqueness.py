@@ -15,12 +15,12 @@ import sqlalchemy as sa
 from netinv_core.caches import lru_cache
 from netinv_core.db.expressions import in_parameter
 from netinv_core.driver.undocumented import declaration_order
-from netinv_core.errors import CONCURRENT_CHANGE, MAX_NAMED_OBJECTS, Invalid, Message
+from netinv_core.errors import CONCURRENT_CHANGE, MAX_NAMED_OBJECTS, NON_FIELD, Invalid, Message
 from netinv_core.labels import capitalize, without_id
 from netinv_core.models.columns import column_info
 from netinv_core.read.names import names_in_context
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.write.draft import ALL, NON_FIELD
+from netinv_core.write.draft import ALL
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write import referring_rules
 from netinv_core.write.draft import ALL
@@ -45,7 +46,7 @@ def check_followers(uow: UnitOfWork, changes: Sequence[Change], drafts: Sequence
     keys: dict[Endpoint, list[Any]] = {}
     for draft in broken:
         keys.setdefault(draft.endpoint, []).append(draft.id)
-    names = {endpoint: referring_rules.names_of(uow, endpoint, ids) for endpoint, ids in keys.items()}
+    names = {endpoint: listing.visible_names(uow, endpoint, ids) for endpoint, ids in keys.items()}
     for draft in broken:
         on, column = referring_rules.origin([causes.get(draft.id, drafts[0])])
         field = column.removesuffix("_id")
@@ -94,7 +95,7 @@ def _rejected_consequences(uow: UnitOfWork, drafts: Sequence[Draft]) -> list[Dra
             check(uow, endpoint, group)
         if not aside.warnings:
             continue
-        names = referring_rules.names_of(uow, endpoint, {warning.key for warning in aside.warnings})
+        names = listing.visible_names(uow, endpoint, {warning.key for warning in aside.warnings})
         for warning in aside.warnings:
             if (name := names.get(warning.key)) is not None:
                 message = referring_rules.sentence(endpoint, name, warning.message)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, NotFound, TooLarge, error_text
+from netinv_core.errors import Invalid, NotFound, TooLarge, error_text, not_an_object
 from netinv_core.fields.schema import NOT_NULL, REQUIRED
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
@@ -99,7 +99,7 @@ def apply_type(request: Request) -> dict[str, Any]:
         raise NotFound()
     body = body_of(request)
     if not isinstance(body, dict):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        raise Invalid(not_an_object(body))
     if body.get(DEVICES, ()) is None:
         raise Invalid.field(DEVICES, NOT_NULL)
     choices, devices = read_choices(uow, body.get(CHOICES, [])), body.get(DEVICES)
@@ -214,7 +214,7 @@ def read_choices(uow: UnitOfWork, choices: Any) -> list[PlanChoice]:
 def _read_choice(uow: UnitOfWork, kinds: Mapping[str, ComponentKind], item: Any) -> PlanChoice | dict[str, list[str]]:
     """The choice in a member of a list, or its errors by field."""
     if not isinstance(item, dict):
-        return {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]}
+        return not_an_object(item)
     known = _CHOICE["properties"]
     errors = {str(name): [f"Unknown member. Choose from {', '.join(known)}."] for name in item if name not in known}
     action, kind, device = item.get("action"), item.get("kind"), item.get("device")

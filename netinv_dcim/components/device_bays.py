@@ -15,7 +15,7 @@ from netinv_core.models.base import Primary
 from netinv_core.models.columns import SET_NULL, Ref, foreign_key
 from netinv_core.read import listing
 from netinv_core.write.draft import ALL
-from netinv_core.write.referring_rules import names_of, through
+from netinv_core.write.referring_rules import through
 from netinv_core.write.system_update import system_update
 from netinv_dcim.components.base import ComponentName, component, component_display_name, of_device
 from netinv_dcim.device_types import DeviceType
@@ -122,7 +122,7 @@ def installed_devices_stay_with_their_device(uow: UnitOfWork, drafts: Sequence[D
         place = uow.changing_drafts.get(outer, {}).get(row["id"], row)
         draft = moved[row["installed_device_id"]]
         apart += [(draft, name, row["id"]) for name in PLACE if draft.changed(name) and draft[name] != place[name]]
-    names = names_of(uow, uow.registry.of_model(Device), {key for _, _, key in apart}) if apart else {}
+    names = listing.visible_names(uow, uow.registry.of_model(Device), {key for _, _, key in apart}) if apart else {}
     for draft, name, key in apart:
         host = names.get(key, "another device")
         draft.reject(name.removesuffix("_id"), f"The device is in a bay of {host}, and moves with it.")

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.db.expressions import in_parameter
-from netinv_core.errors import Invalid, error_text, named_errors
+from netinv_core.errors import NON_FIELD, Invalid, error_text, named_errors
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
 from netinv_core.sql.plan import Row
 from netinv_core.sql.union import kept_union
 from netinv_core.write import save
-from netinv_core.write.draft import NON_FIELD
 from netinv_dcim.components.kinds import KINDS, ComponentKind, copied_fields, references_of
 from netinv_dcim.devices import devices
 

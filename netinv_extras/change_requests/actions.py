@@ -11,7 +11,7 @@ from pyramid.request import Request
 
 from netinv_core.changelog.models import ACTIONS, CREATE
 from netinv_core.db.engine import as_stored
-from netinv_core.errors import Invalid
+from netinv_core.errors import Invalid, not_an_object
 from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
@@ -318,7 +318,7 @@ def _body(request: Request) -> Mapping[str, Any]:
     """
     body = body_of(request) if request.body else {}
     if not isinstance(body, Mapping):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        raise Invalid(not_an_object(body))
     return body
 
 

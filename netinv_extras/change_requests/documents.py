@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.errors import Invalid
+from netinv_core.errors import Invalid, not_an_object
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of, json_response
 from netinv_core.http.traversal import Collection
@@ -62,7 +62,7 @@ def propose(request: Request) -> dict[str, Any]:
     """Carries a document out in a change request; answers with the change request."""
     uow, endpoint, body = request.uow, request.context.endpoint, body_of(request)
     if not isinstance(body, Mapping):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        raise Invalid(not_an_object(body))
     planned = document.parse(uow.registry, body.get("objects"), body.get("match"))
     if not planned:
         raise Invalid.field(document.OBJECTS, EMPTY)

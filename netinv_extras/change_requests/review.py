@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.errors import Conflict, Denied, Invalid
+from netinv_core.read import entity_tags
 from netinv_core.write.system_update import system_update
 from netinv_extras.change_requests import requirements
 from netinv_extras.change_requests.models import (
@@ -32,12 +33,11 @@ from netinv_extras.change_requests.models import (
     WITHDRAW,
     event_table,
 )
-from netinv_extras.change_requests.requirements import Rule
+from netinv_extras.change_requests.requirements import Rule, RuleProgress
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
-MICROSECOND = datetime.timedelta(microseconds=1)
 UNSCHEDULED: Mapping[str, Any] = {"merge_at": None, "merger_id": None}
 MAX_TEXT = 10_000  # characters of a comment
 MAX_EVENTS = 1000  # that are listed
@@ -177,17 +177,21 @@ def approve(uow: UnitOfWork, row: Mapping[str, Any], text: str, rules: Iterable[
     if has_approved(uow, row["id"]):
         raise Conflict(AGAIN)
     approvals, own = row["approvals"] + 1, (uow.identity.user_id, uow.identity.username)
-    waits = any(item.missing for item in requirements.progress(uow, row["id"], rules, own))
-    state = SUBMITTED if waits or approvals < max(1, needed_approvals(uow)) else APPROVED
-    record(uow, row, APPROVE, text, state=state, approvals=approvals)
+    progress = requirements.progress(uow, row["id"], rules, own)
+    record(uow, row, APPROVE, text, state=_state_in_review(uow, progress, approvals), approvals=approvals)
 
 
 def settle(uow: UnitOfWork, row: Mapping[str, Any], rules: Iterable[Rule]) -> None:
     """Gives a change request that is in review the state that its approvals make by rules that changed."""
-    waits = any(item.missing for item in requirements.progress(uow, row["id"], rules))
-    state = SUBMITTED if waits or row["approvals"] < max(1, needed_approvals(uow)) else APPROVED
+    state = _state_in_review(uow, requirements.progress(uow, row["id"], rules), row["approvals"])
     if state != row["state"]:
         store(uow, row, {"state": state})
+
+
+def _state_in_review(uow: UnitOfWork, progress: Iterable[RuleProgress], approvals: int) -> str:
+    """The state of a change request in review: approved when neither a rule nor the setting asks for more approvals."""
+    waits = any(item.missing for item in progress) or approvals < max(1, needed_approvals(uow))
+    return SUBMITTED if waits else APPROVED
 
 
 def has_approved(uow: UnitOfWork, key: uuid.UUID) -> bool:
@@ -241,7 +245,7 @@ def after_change(uow: UnitOfWork, row: Mapping[str, Any]) -> dict[str, Any]:
     withdrawn, with an event.
     """
     own, authors = str(uow.identity.user_id), list(row["authors"] or ())
-    values: dict[str, Any] = {"proposed": max(uow.now, row["last_updated"] + MICROSECOND)}
+    values: dict[str, Any] = {"proposed": entity_tags.later(uow.now, row["last_updated"])}
     if own not in authors:
         values["authors"] = [*authors, own]
     if row["merge_at"] is not None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core import fields
 from netinv_core.fields import cells
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.records import CellColumn
 from netinv_extras.custom_fields.values import BOOLEAN, DATE, INTEGER, JSON, MULTI_SELECT, SELECT, ValueDefinition
 
 if TYPE_CHECKING:
     from netinv_core.write.identification import IdentifiedObjects
 
-PREFIX = "cf_"
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -29,7 +29,8 @@ def cell_column(field: str, definition: ValueDefinition) -> CellColumn:
     def member_from_text(text: str) -> Any:
         return from_text(text) if text else None
 
-    return CellColumn(f"{PREFIX}{definition.slug}", field, member_to_text, member_from_text, (definition.slug,))
+    name = f"{CUSTOM_FIELD_PREFIX}{definition.slug}"
+    return CellColumn(name, field, member_to_text, member_from_text, (definition.slug,))
 
 
 def _text_to_cell(value: Any) -> str:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from netinv_core import dates
 from netinv_core.db import json_sql
 from netinv_core.db.json_sql import JsonMember
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.read.filters import NULL, Condition, Filter
 from netinv_core.sql import lookups
 from netinv_core.sql.lookups import LOOKUPS, SUFFIXES, negated
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-PREFIX = "cf_"
 COLUMN = "custom_field_data"
 CompareOne = Callable[[JsonMember, ValueDefinition, str, str], Condition]
 CompareAny = Callable[[JsonMember, ValueDefinition, str, Sequence[str]], Condition]
@@ -51,8 +51,8 @@ def parameters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
 
     def build(uow: UnitOfWork) -> dict[str, Filter]:
         fields = [field for field in definitions_of(uow, endpoint.label).values() if field.filter_logic != DISABLED]
-        named = {f"{PREFIX}{field.slug}": field for field in fields} | {
-            f"{PREFIX}{field.name}": field for field in fields
+        named = {f"{CUSTOM_FIELD_PREFIX}{field.slug}": field for field in fields} | {
+            f"{CUSTOM_FIELD_PREFIX}{field.name}": field for field in fields
         }
         return {key: _parameter(uow.registry.dialect, key, field) for key, field in named.items()}
 

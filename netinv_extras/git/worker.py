@@ -222,7 +222,7 @@ def _of_group(registry: Registry, session: Session, repository: Row) -> tuple[st
 def _import_tree(engine: Engine, registry: Registry, claimed: ClaimedSync, tree: CommitTree) -> SyncReport:
     """Imports the files and records the repository's head and the outcome, in one transaction with retries.
 
-    :raises _LeaseLost: when the claim was lost
+    :raises _SyncLeaseLost: when the claim was lost
     """
     for attempt in range(1, ATTEMPTS + 1):
         try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, NotFound
+from netinv_core.errors import Invalid, NotFound, not_an_object
 from netinv_core.http import root_views
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
@@ -34,7 +34,7 @@ def _execute(uow: UnitOfWork, text: Any, body: dict[str, Any]) -> dict[str, Any]
 
 def _json_object(body: Any) -> dict[str, Any]:
     if not isinstance(body, dict):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        raise Invalid(not_an_object(body))
     return body
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import colander
 from pyramid.request import Request
 
-from netinv_core.errors import Conflict, Denied, Invalid, NotFound
+from netinv_core.errors import Conflict, Denied, Invalid, NotFound, not_an_object
 from netinv_core.fields import schema
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
@@ -137,7 +137,7 @@ def start(uow: UnitOfWork, endpoint: Endpoint, key: Any, body: Any) -> tuple[uui
     """
     row, job_class = runnable(uow, endpoint, key)
     if not isinstance(body, dict):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        raise Invalid(not_an_object(body))
     proposed_in = None if uow.aside is None else uow.aside.key
     if uow.aside is not None and (reason := refusal_aside(row, job_class)):
         raise Conflict(reason)
@@ -203,8 +203,7 @@ def _parse_schedule(uow: UnitOfWork, row: Row, value: Any) -> dict[str, Any]:
     if value is None:
         value = {"interval": IMMEDIATELY}
     if not isinstance(value, dict):
-        message = f"Invalid data. Expected a dictionary, but got {type(value).__name__}."
-        raise Invalid({"schedule": {"non_field_errors": [message]}})
+        raise Invalid({"schedule": not_an_object(value)})
     errors: dict[str, list[str]] = {}
     schedule: dict[str, Any] = {"name": "", "start_time": None, "crontab": ""}
     for name, node in (("interval", _interval), ("name", _name), ("start_time", _moment)):

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.auth.models import User
-from netinv_core.errors import Invalid, NotFound
+from netinv_core.errors import Invalid, NotFound, not_an_object
 from netinv_core.http import query_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
@@ -134,7 +134,7 @@ def add_note(request: Request) -> dict[str, Any]:
     key = _existing_key(request)
     body = body_of(request)
     if not isinstance(body, dict):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        raise Invalid(not_an_object(body))
     note = {**body, "assigned_object_type": endpoint.label, "assigned_object_id": str(key)}
     (created,) = save.create(uow, uow.registry["extras.note"], [note], single=True)
     request.response.status_int = 201

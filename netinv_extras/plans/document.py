@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import sqlalchemy as sa
 
-from netinv_core.errors import MAX_FAULTY, Invalid
+from netinv_core.errors import MAX_FAULTY, NON_FIELD, Invalid
 from netinv_core.fields import Reference, Status, ToMany, ToOne, generic_pairs
 from netinv_core.fields.list_differences import is_difference
 from netinv_core.models.columns import column_info
@@ -81,7 +81,7 @@ class DocumentErrors:
         if not self._by_label:
             return
         if self._count > MAX_FAULTY:
-            self._by_label["non_field_errors"] = [f"{self._count - MAX_FAULTY} more objects have errors."]
+            self._by_label[NON_FIELD] = [f"{self._count - MAX_FAULTY} more objects have errors."]
         raise Invalid({OBJECTS: self._by_label})
 
 

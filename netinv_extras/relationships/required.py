@@ -13,7 +13,8 @@ import sqlalchemy as sa
 
 from netinv_core.changelog.models import DELETE
 from netinv_core.models.base import table_of
-from netinv_core.write.referring_rules import names_of, refusal, sentence
+from netinv_core.read import listing
+from netinv_core.write.referring_rules import refusal, sentence
 from netinv_extras.relationships.associations import RelationshipAssociation, relationship_associations
 from netinv_extras.relationships.models import DESTINATION, NAME, SOURCE, matching_ids
 from netinv_extras.relationships.sides import RelationshipSide, sides_of
@@ -162,7 +163,7 @@ def check_left_ends(uow: UnitOfWork, left: Mapping[AssociationEnd, Draft]) -> No
     """
     needy = in_need(uow, left)
     names = {
-        label: names_of(uow, uow.registry[label], [key for _, _, other, key in needy if other == label])
+        label: listing.visible_names(uow, uow.registry[label], [key for _, _, other, key in needy if other == label])
         for label in {label for _, _, label, _ in needy}
     }
     for end, reason in needy.items():

@@ -15,7 +15,8 @@ from sqlalchemy.sql import visitors
 
 from netinv_core.auth import permissions
 from netinv_core.db.expressions import in_parameter
-from netinv_core.errors import Invalid
+from netinv_core.errors import NON_FIELD, Invalid
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.read import filters
 from netinv_core.sql import lookups, relations
 from netinv_extras import saved_filters
@@ -30,7 +31,7 @@ NOT_AN_OBJECT = 'An object of filters is required, such as {"name__isw": "core"}
 NO_EMPTY_VALUE = "Enter a value: this filter has none for objects without one."
 NOT_A_RULE = "A condition cannot refer to rules."
 VIOLATES = "violates"  # filter of the lists of content types that have rules
-FIELDS, COLUMN = "cf_", "custom_field_data"
+COLUMN = "custom_field_data"
 
 
 def condition(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any] | None) -> Any:
@@ -40,7 +41,7 @@ def condition(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any] | No
     :raises Invalid: by name, for one that is unknown or has a bad value
     """
     if not isinstance(given or {}, Mapping):
-        raise Invalid.field("non_field_errors", NOT_AN_OBJECT)
+        raise Invalid.field(NON_FIELD, NOT_AN_OBJECT)
     acting = uow.without_lookups()
     find = filters.filter_finder(acting, endpoint)
     saved: dict[str, list[Any]] = {}
@@ -81,7 +82,7 @@ def _lookup(uow: UnitOfWork, endpoint: Endpoint, name: str, value: Any) -> Any:
 def _has_none(endpoint: Endpoint, item: Filter, lookup: str) -> Any:
     """The condition that objects have no value of a filter, or with the lookup ``n`` that they have one."""
     column = endpoint.table.c.get(item.name)
-    if column is None and item.name.startswith(FIELDS) and item.sort_by is not None:
+    if column is None and item.name.startswith(CUSTOM_FIELD_PREFIX) and item.sort_by is not None:
         column = item.sort_by(endpoint.table)
     if column is None or lookup not in ("", "n"):
         raise ValueError(NO_EMPTY_VALUE)
@@ -134,7 +135,7 @@ def fields_read(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any] | 
         match = find(name)
         field = name.partition("__")[0] if match is None else _field_of(match[0])
         own = field in endpoint.fields or field in endpoint.table.c or f"{field}_id" in endpoint.table.c
-        if own or field.startswith(FIELDS):
+        if own or field.startswith(CUSTOM_FIELD_PREFIX):
             names.add(field)
         elif (columns := _columns_read(endpoint, condition(uow, endpoint, {name: value}))) is not None:
             names |= columns
@@ -167,9 +168,9 @@ def touches(draft: Draft, names: frozenset[str] | None) -> bool:
 
 
 def _is_changed(draft: Draft, name: str, changed: set[str]) -> bool:
-    if not name.startswith(FIELDS):
+    if not name.startswith(CUSTOM_FIELD_PREFIX):
         return not changed.isdisjoint((name, f"{name}_id", name.removesuffix("_id")))
     if COLUMN not in changed:
         return False
-    before, after, slug = draft.before.get(COLUMN) or {}, draft[COLUMN] or {}, name.removeprefix(FIELDS)
+    before, after, slug = draft.before.get(COLUMN) or {}, draft[COLUMN] or {}, name.removeprefix(CUSTOM_FIELD_PREFIX)
     return slug not in {**before, **after} or before.get(slug) != after.get(slug)

@@ -20,7 +20,7 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid
-from netinv_core.models.base import table_of
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX, table_of
 from netinv_core.read import filter_words
 from netinv_core.records import ObjectWarning
 from netinv_core.sql import lookups
@@ -134,7 +134,7 @@ def _words(endpoint: Endpoint, given: Mapping[str, Any]) -> str:
 def _has_own_values(endpoint: Endpoint, name: str) -> bool:
     """True for a name of a condition that compares a field of the object itself, which names no other object."""
     base = name.partition("__")[0]
-    if base.startswith(filter_words.CUSTOM_FIELD_PREFIX):
+    if base.startswith(CUSTOM_FIELD_PREFIX):
         return True
     field, item = endpoint.fields.get(base), endpoint.filters.get(base)
     if item is not None and item.relation is not None:

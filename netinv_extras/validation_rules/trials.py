@@ -18,12 +18,11 @@ from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.http.query_parameters import query
 from netinv_core.http.serialization import single_value
-from netinv_core.models.base import table_of
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX, table_of
 from netinv_core.read import listing
 from netinv_core.read.past_states import has_history
 from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_extras.validation_rules import conditions, judging
-from netinv_extras.validation_rules.conditions import FIELDS
 from netinv_extras.validation_rules.models import CONDITIONS
 from netinv_extras.validation_rules.violations import row_of
 from netinv_undo.differences import differences
@@ -154,8 +153,12 @@ def _is_read(reads: frozenset[str] | None, names: set[str]) -> bool:
     """True when a rule reads one of the fields of a difference (``field`` or ``field.member``)."""
     if reads is None:
         return bool(names)
-    own = {name.removesuffix("_id") for name in reads if not name.startswith(FIELDS)}
-    members = {f"custom_fields.{name.removeprefix(FIELDS)}" for name in reads if name.startswith(FIELDS)}
+    own = {name.removesuffix("_id") for name in reads if not name.startswith(CUSTOM_FIELD_PREFIX)}
+    members = {
+        f"custom_fields.{name.removeprefix(CUSTOM_FIELD_PREFIX)}"
+        for name in reads
+        if name.startswith(CUSTOM_FIELD_PREFIX)
+    }
     return any(name in members or name.partition(".")[0] in own for name in names)
 
 

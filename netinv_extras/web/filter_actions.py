@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.read.filters import find_filter
 from netinv_extras.content_types import has_pages
 from netinv_extras.web import filter_control

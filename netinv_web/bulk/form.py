@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import colander
 
-from netinv_core.errors import Invalid
+from netinv_core.errors import NON_FIELD, Invalid
 from netinv_core.fields import Image, errors_of
 from netinv_core.fields.list_differences import ADD, REMOVE
 from netinv_core.sql.plans import plan_of
@@ -116,7 +116,7 @@ class BulkForm:
         if not self.used_or_all(used=True):
             self.errors.append("Nothing is to be changed: choose a field and a value.")
         if faulty or self.errors:
-            raise Invalid(faulty or {"non_field_errors": list(self.errors)})
+            raise Invalid(faulty or {NON_FIELD: list(self.errors)})
 
 
 def fields_of(

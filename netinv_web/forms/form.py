@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import colander
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, explain
+from netinv_core.errors import NON_FIELD, Invalid, explain
 from netinv_core.fields import GenericForeignKey, Status, errors_of
 from netinv_core.labels import label_of_name
 from netinv_core.models.columns import column_info
@@ -37,7 +37,7 @@ CONTROLS, VERSION, REMOVE, RESOLVE = "_controls", "_version", "_remove_", "_reso
 SHOW_AGAIN = "_show_again"  # name of buttons that ask for the form with what was entered
 THEIRS = "theirs"
 MAX_INDEX_DIGITS = 9  # Python refuses to convert texts of thousands of digits
-GENERAL = ("__all__", "non_field_errors", "detail")
+GENERAL = ("__all__", NON_FIELD, "detail")
 FIELD_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 NEEDED = frozenset({"id", "display", "url", "last_updated"})
 

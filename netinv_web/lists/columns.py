@@ -16,9 +16,9 @@ from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied
 from netinv_core.labels import label_of, label_of_name, title_of
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.packages import errors_of
 from netinv_core.presentation import Presentation, merged
-from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX as CUSTOM_FIELD_PREFIX
 from netinv_core.read.filters import dynamic_filters
 from netinv_core.read.ordering import orderings_of
 from netinv_core.read.ranked import is_ranked

@@ -12,8 +12,9 @@ from pyramid.request import Request
 
 from netinv_core import fields
 from netinv_core.auth import permissions
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.read import filters
-from netinv_core.read.filter_words import CUSTOM_FIELD_PREFIX, LOOKUP_WORDS, filter_label, value_text
+from netinv_core.read.filter_words import LOOKUP_WORDS, filter_label, value_text
 from netinv_core.read.filters import NULL
 from netinv_core.write import references
 from netinv_web.forms.controls import Control

@@ -92,6 +92,7 @@ OPEN_MODULES = {
         "patterns",
         "plugin_checks",
         "presentation",
+        "read.entity_tags",
         "read.filter_words",
         "read.filters",
         "read.listing",

@@ -62,7 +62,16 @@ def test_the_tab_that_is_open_is_not_folded(browser: Browser, device: str) -> No
 
 def test_pages_that_are_no_tab_mark_none(browser: Browser, api: Api, device: str) -> None:
     port = api.get("/api/dcim/interfaces/", {"device_id": device, "limit": 1})["results"][0]["id"]
-    for path in (f"/dcim/devices/{device}/delete/", f"/dcim/interfaces/{port}/assign-address/"):
+    device_type = api.get(f"/api/dcim/devices/{device}/")["device_type"]["id"]
+    prefix = api.post("/api/ipam/prefixes/", {"prefix": "2001:db8:7ab5::/48", "status": "active"})["id"]
+    for path in (
+        f"/dcim/devices/{device}/delete/",
+        f"/dcim/device-types/{device_type}/apply/",
+        f"/dcim/interfaces/{port}/assign-address/",
+        f"/ipam/prefixes/{prefix}/gap/?first=2001:db8:7ab5:1::&last=2001:db8:7ab5:1::ff",
+        f"/ipam/prefixes/{prefix}/next-prefix/",
+        f"/ipam/prefixes/{prefix}/split/",
+    ):
         page = browser.get(path)
         assert page.html.select_one(".tabs a") is not None
         assert page.html.select_one(".tabs [aria-current]") is None

@@ -80,7 +80,7 @@ class BrowserPages:
             except Invalid as error:
                 raise Conflict(REFUSED.format(error_text(error.body))) from error
         return entering.run(
-            view, context, request, key, lambda error: _leave_ended(view, context, request, key, error), runs=bool(runs)
+            view, context, request, key, lambda error: _leave_ended(view, context, request, error), runs=bool(runs)
         )
 
     def mark(self, request: Request) -> None:
@@ -107,7 +107,7 @@ class BrowserPages:
         finish(response, request)
 
 
-def _leave_ended(view: View, context: Any, request: Request, key: uuid.UUID, error: RequestError) -> Response:
+def _leave_ended(view: View, context: Any, request: Request, error: RequestError) -> Response:
     """The answer in a change request that is not open any more: the page leaves it, a form is refused."""
     reason = GONE if isinstance(error, Invalid) else error_text(error.body)
     if request.method not in ("GET", "HEAD"):

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 
 from netinv_core.fields import Choice, Value
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.registry_cache import cached_in_registry
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.graphql.types import Members, ScalarMember, configured_members, declared_members, identifier
 from netinv_web.extensions import Snippet
 from netinv_web.lists.column_choice import chosen_columns
-from netinv_web.lists.columns import CUSTOM_FIELD_PREFIX, CUSTOM_FIELDS, columns_of
+from netinv_web.lists.columns import CUSTOM_FIELDS, columns_of
 from netinv_web.objects.details import shown_fields
 
 if TYPE_CHECKING:

@@ -6,8 +6,12 @@ import itertools
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from netinv_testing import Api
+from netinv_core import Endpoint
+from netinv_core.fields import Reference
+from netinv_core.sql import relations
+from netinv_testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 GROUPS = "/api/tenancy/tenant-groups/"
@@ -308,10 +312,25 @@ def test_what_an_object_refers_to_can_be_written_back(api: Api, make_user: Any, 
     ) == ["tags"]
 
 
-def test_a_number_beyond_those_of_the_column_is_refused(api: Api) -> None:
-    """It would be an error of PostgreSQL."""
-    rack = {"rack": {"u_height": 10**12}, "units": [1], "user": 10**30, "description": "x"}
-    assert "rack" in api.post("/api/dcim/rack-reservations/", rack, status=400)
+def test_a_number_beyond_those_of_the_column_is_refused(service: Service) -> None:
+    """It would be an error of PostgreSQL. Of each integer that names an object, in one reference to its resource."""
+    asked: dict[tuple[str, str], tuple[Endpoint, str]] = {}
+    for endpoint in service.registry.endpoints.values():
+        for field in endpoint.fields.values():
+            if "add" in endpoint.resource.writes and isinstance(field, Reference) and not field.read_only:
+                names = [] if field.target is None else integers_of(field.target)
+                asked |= {(field.target.label, name): (endpoint, field.name) for name in names}
+    for (target, name), (endpoint, field_name) in asked.items():
+        for number in (2**15, 2**31, 2**63, -(2**31) - 1, 10**30):
+            errors = service.api.post(endpoint.canonical_path, {field_name: {name: number}}, status=400)
+            assert field_name in errors, (target, name, number, errors)
+    assert {("ipam.ipaddress", "family"), ("dcim.rack", "u_height")} <= asked.keys()
+
+
+def integers_of(target: Endpoint) -> list[str]:
+    """The writable fields of a resource that are integers, and its constants that are stored as such."""
+    columns = {name: relations.column_of(target, name) for name in target.fields}
+    return [name for name, column in columns.items() if column and isinstance(target.table.c[column].type, sa.Integer)]
 
 
 def test_references_by_any_attributes_are_found_together(api: Api, unique: Any) -> None:
