@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from netinv_core.db.related_inserts import InsertWithRelated, RecordRows
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 ROWS_PER_STATEMENT = 10_000  # records in one statement, or rows of one related INSERT
 
 
@@ -23,14 +26,14 @@ ROWS_PER_STATEMENT = 10_000  # records in one statement, or rows of one related 
 class RelatedInsert:
     """An INSERT … SELECT of rows that belong to change records.
 
-    ``insert(dialect, recorded)`` builds it, once: ``recorded`` has the columns of
+    ``insert(recorded)`` builds it, once: ``recorded`` has the columns of
     :class:`netinv_core.changelog.models.ObjectChange` except documents. ``after_insert(uow, count)`` is called
     with the number of rows. ``rows_per_record`` is the most rows of one record: a statement has fewer records then, so
     that none meets the statement timeout. ``parameters(records)`` returns the values of parameters of the INSERT,
     for the ids of the records of one statement.
     """
 
-    insert: Callable[[str, FromClause], sa.Insert]
+    insert: Callable[[FromClause], sa.Insert] | Callable[[str, FromClause], sa.Insert]
     after_insert: Callable[[UnitOfWork, int], None]
     rows_per_record: int = dataclasses.field(default=1, compare=False)
     parameters: Callable[[Sequence[uuid.UUID]], Mapping[str, Any]] = dataclasses.field(
@@ -55,4 +58,10 @@ def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], rel
 
 @lru_cache("SQL statements", 5000)
 def _statement(dialect: str, table: sa.Table, related: tuple[RelatedInsert, ...]) -> InsertWithRelated:
-    return InsertWithRelated(dialect, table, [item.insert for item in related])
+    return InsertWithRelated(table, [_without_dialect(item.insert, dialect) for item in related])
+
+
+def _without_dialect(insert: Callable[..., sa.Insert], dialect: str) -> Callable[[FromClause], sa.Insert]:
+    """The function of the records only; packages may take the name of the dialect first, as before 0.2."""
+    required = [item for item in inspect.signature(insert).parameters.values() if item.kind in _POSITIONAL]
+    return functools.partial(insert, dialect) if len(required) > 1 else insert

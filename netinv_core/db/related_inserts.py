@@ -16,7 +16,7 @@ from netinv_core.models.types import Binary, Json
 
 RECORDS_PER_TIME = 100  # that share a time on PostgreSQL
 _DOCUMENTS = (Json, Binary)
-Related = Callable[[str, FromClause], sa.Insert]  # INSERT … SELECT for a dialect, from the records
+Related = Callable[[FromClause], sa.Insert]  # INSERT … SELECT from the records
 
 
 class RecordRows(NamedTuple):
@@ -37,8 +37,8 @@ class InsertWithRelated(Combined):
 
     is_insert = True
 
-    def __init__(self, dialect: str, table: sa.Table, related: Sequence[Related]) -> None:
-        self._dialect, self._table, self._related = dialect, table, tuple(related)
+    def __init__(self, table: sa.Table, related: Sequence[Related]) -> None:
+        self._table, self._related = table, tuple(related)
         self._by_columns: dict[tuple[str, ...], sa.Select[Any]] = {}
 
     @property
@@ -58,7 +58,7 @@ class InsertWithRelated(Combined):
         """The related INSERTs for records that are inserted already, by their ``keys``."""
         is_recorded = in_parameter(self._table.c.id)
         recorded = sa.select(*self._told).where(is_recorded).subquery("recorded")
-        return [item(self._dialect, recorded) for item in self._related]
+        return [item(recorded) for item in self._related]
 
     def at_once(self, run: Run, values: RecordRows) -> Sequence[int]:
         rows = [{**row, "states": f"\\x{row['states'].hex()}"} for row in values.records]  # JSON has no bytes
@@ -94,8 +94,7 @@ class InsertWithRelated(Combined):
         insert = sa.insert(self._table).from_select(columns_in_order, rows, include_defaults=False)
         recorded = insert.returning(*(self._told if self._related else [self._table.c.id])).cte("recorded")
         written = [
-            item(self._dialect, recorded).returning(sa.literal_column("1")).cte(f"related_{n}")
-            for n, item in enumerate(self._related)
+            item(recorded).returning(sa.literal_column("1")).cte(f"related_{n}") for n, item in enumerate(self._related)
         ]
         counts = [sa.select(sa.func.count()).select_from(one).scalar_subquery() for one in (recorded, *written)]
         return sa.select(*(count.label(f"count_{n}") for n, count in enumerate(counts)))

@@ -16,7 +16,6 @@ from netinv_core.auth import permissions
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.write.dry_run import Effects
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 Subscribed = Mapping[tuple[str, str], int]  # number of enabled webhooks by label and action
 
 _change, _webhook = table_of(ObjectChange), table_of(Webhook)
+_lock: Any = sa.text(f"FOR KEY SHARE OF {_webhook.name}")
 judge = ChangeJudge("webhook", _webhook, webhook_types)
 _enabled = (
     sa.select(
@@ -121,11 +121,11 @@ def matches(*columns: Any, change: Any = _change) -> Any:
     )
 
 
-def _insert_from(dialect: str, names: Sequence[str], select: Any) -> sa.Insert:
+def _insert_from(names: Sequence[str], select: Any) -> sa.Insert:
     """INSERT … SELECT of deliveries. Takes shared row locks on the webhooks until the transaction ends."""
-    if not driver_of(dialect).locks_what_it_reads:  # also changes of other transactions
-        select = select.with_for_update(read=True, key_share=True, of=_webhook)
-    statement = sa.insert(table_of(WebhookDelivery)).from_select(list(names), select, include_defaults=False)
+    # MySQL and MariaDB lock what an INSERT reads, also changes of other transactions, and SQLite its database.
+    locking = select.suffix_with(_lock, dialect="postgresql")
+    statement = sa.insert(table_of(WebhookDelivery)).from_select(list(names), locking, include_defaults=False)
     return statement.execution_options(preserve_rowcount=True)  # psycopg closes the cursor before the count is read
 
 
@@ -138,13 +138,13 @@ def _lock_webhooks(uow: UnitOfWork) -> None:
 def write(uow: UnitOfWork, columns: Mapping[str, Any], select: Any) -> int:
     """Inserts a delivery for each row of a SELECT of ``columns``, and returns the number of deliveries."""
     _lock_webhooks(uow)
-    return int(uow.execute(_insert_from(uow.registry.dialect, list(columns), select)).rowcount)
+    return int(uow.execute(_insert_from(list(columns), select)).rowcount)
 
 
-def _insert(dialect: str, recorded: Any, *conditions: Any) -> sa.Insert:
+def _insert(recorded: Any, *conditions: Any) -> sa.Insert:
     columns = row(recorded)
     select = matches(*columns.values(), change=recorded).where(*conditions).order_by(recorded.c.position)
-    return _insert_from(dialect, list(columns), select)
+    return _insert_from(list(columns), select)
 
 
 def _notify(uow: UnitOfWork, count: int) -> None:
@@ -163,13 +163,13 @@ class _JudgedInsert:
 
     count: int
 
-    def __call__(self, dialect: str, recorded: Any) -> sa.Insert:
+    def __call__(self, recorded: Any) -> sa.Insert:
         conditions = []
         for number in range(self.count):
             webhook = sa.bindparam(f"webhook_{number}", type_=_webhook.c.id.type)
             is_told = in_parameter(recorded.c.id, f"told_{number}")
             conditions.append(sa.or_(_webhook.c.id != webhook, is_told))
-        return _insert(dialect, recorded, *conditions)
+        return _insert(recorded, *conditions)
 
 
 def _insert_judged(told: Mapping[Any, Collection[uuid.UUID]]) -> RelatedInsert:
