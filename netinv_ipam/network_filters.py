@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from netinv_core.db.expressions import before_slash, in_values
 from netinv_core.read.filters import Filter, custom, number
 from netinv_core.read.parameters import TOO_MANY
-from netinv_core.sql.lookups import LOOKUPS, any_of, begins, max_terms, meets
+from netinv_core.sql.lookups import any_of, begins, compare, max_terms, meets
 from netinv_ipam.networks import (
     BITS,
     Condition,
@@ -70,12 +70,11 @@ def lookups(name: str, written: str) -> Filter:
     """Filter ``name`` (``network`` or ``host``) with its lookups; ``written`` is the name of the text column."""
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        dialect = endpoint.registry.dialect
         if suffix in EXACT_LOOKUPS:
             return any_exact(table, values)
         if suffix in TEXT_LOOKUPS:
             text = before_slash(table.c[written])  # the address without its prefix length
-            return meets(suffix, dialect, values, text)
+            return meets(suffix, endpoint.registry.driver, values, text)
         if sum(_terms(table, suffix, value) for value in values) > (most := max_terms(uow.settings)):
             raise ValueError(TOO_MANY.format(most=most))
         return any_of([NETWORK_LOOKUPS[suffix](table, value) for value in values])
@@ -132,13 +131,13 @@ def search(written: str, condition: Callable[[Any, netaddr.IPNetwork], Condition
     """
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
-        text, dialect = values[-1].strip(), uow.registry.dialect
+        text, driver = values[-1].strip(), uow.registry.driver
         if not text:
             return sa.true()
         try:
             by_address = condition(table, parse(text))
         except ValueError:
-            by_address = begins(dialect, table.c[written], text.lower())
-        return any_of([by_address, *[LOOKUPS["icontains"](dialect, table.c[name], text) for name in columns]])
+            by_address = begins(driver, table.c[written], text.lower())
+        return any_of([by_address, *[compare("icontains", driver, table.c[name], text) for name in columns]])
 
     return custom("q", apply, multiple=False)

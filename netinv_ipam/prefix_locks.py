@@ -12,7 +12,7 @@ from netinv_core.auth import permissions
 from netinv_core.caches import BoundedCache, lru_cache
 from netinv_core.db.engine import lock_rows
 from netinv_core.db.expressions import in_parameter
-from netinv_core.driver import driver_of
+from netinv_core.driver import Driver
 from netinv_core.driver.combined import Combined, Run
 from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
@@ -93,7 +93,7 @@ def _locked_at(uow: UnitOfWork, place: Place) -> dict[Any, Row]:
         "prefix_length": network.prefixlen,
         "vrf_id": vrf_id,
     }
-    rows = uow.execute(_LockedPrefixes(uow.registry.dialect, network), values)
+    rows = uow.execute(_LockedPrefixes(uow.registry.driver, network), values)
     return {row["id"]: row for row in (dict(zip(_table.c.keys(), values, strict=True)) for values in rows)}
 
 
@@ -102,8 +102,8 @@ class _LockedPrefixes(Combined):
 
     is_dml = False
 
-    def __init__(self, dialect: str, network: netaddr.IPNetwork) -> None:
-        self._dialect, self._network = dialect, network
+    def __init__(self, driver: Driver, network: netaddr.IPNetwork) -> None:
+        self._driver, self._network = driver, network
 
     def at_once(self, run: Run, values: Any) -> Any:
         above = {low for _, low, _ in networks.edges_of_parents(self._network, equal=False)}
@@ -112,7 +112,7 @@ class _LockedPrefixes(Combined):
 
     def in_steps(self, run: Run, values: Any) -> Any:
         wider = [_at(parent) for parent in networks.parents(self._network, equal=False)]
-        if wider and not driver_of(self._dialect).locks_database:
+        if wider and not self._driver.locks_database:
             run(_with_index_hint(_select_shared().where(any_of(wider))), {"vrf_id": values["vrf_id"]})
         return run(_with_index_hint(_own()), values).tuples()
 

@@ -60,7 +60,7 @@ def named_within(uow: UnitOfWork, text: str, limit: int) -> dict[str, stages.Row
     """Returns the ids and names of the parts by the labels of their resources, shorter names first: ``eth1`` of all
     devices before ``eth10``. One statement, and another one where the user may view some of the objects only.
     """
-    patterns = stages.pattern_parameters(uow.registry.dialect, text)
+    patterns = stages.pattern_parameters(uow.registry.driver, text)
     if not 1 < len(patterns) <= MAX_WORDS:
         return {}
     free, limited = _viewable_ownerships(uow)
@@ -99,10 +99,9 @@ def _viewable_ownerships(uow: UnitOfWork) -> tuple[list[Ownership], list[Ownersh
 
 def _part(item: Ownership, patterns: Sequence[str] | dict[str, str], uow: UnitOfWork | None = None) -> Any:
     """The SELECT of the ids and names of parts; limited to what a user may view."""
-    dialect = item.endpoint.registry.dialect
 
     def has(column: Any, name: str) -> Any:
-        return folding.contains(dialect, column, sa.bindparam(name))
+        return folding.contains(column, sa.bindparam(name))
 
     owner, child = item.owner.table.alias(), item.endpoint.table.alias()
     first = sa.select(owner.c.id, owner.c[item.owner_name].label("name")).where(*_visible(uow, item.owner, owner))

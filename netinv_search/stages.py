@@ -21,11 +21,11 @@ from netinv_core.caches import lru_cache
 from netinv_core.db import folding, text_indexes
 from netinv_core.db.engine import inlined_int
 from netinv_core.db.expressions import contains
+from netinv_core.driver import Driver
 from netinv_core.errors import Denied
 from netinv_core.read import indexed_texts, words
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.sql import lookups, relations
-from netinv_core.sql.lookups import LOOKUPS
 from netinv_core.sql.union import Union, kept_union
 
 if TYPE_CHECKING:
@@ -105,20 +105,20 @@ def names_that_contain(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows
     """Returns the objects whose names contain the words of a text in any order, whatever their case and accents: among
     the first :data:`SCANNED_ROWS` of each resource; and the text as it is, among all of one with a trigram index.
     """
-    dialect = uow.registry.dialect
+    driver = uow.registry.driver
     columns = {endpoint.label: name.column for endpoint, name in searched_names(uow.registry)}
-    patterns = pattern_parameters(dialect, text)
+    patterns = pattern_parameters(driver, text)
 
     def select(endpoint: Endpoint, table: Any) -> Any:
         column = table.c[columns[endpoint.label]]
         rows = sa.select(table.c.id, column.label("value")).limit(sa.literal_column(str(SCANNED_ROWS)))
         scanned = rows.subquery()
-        conditions = [folding.contains(dialect, scanned.c.value, sa.bindparam(name)) for name in patterns]
+        conditions = [folding.contains(scanned.c.value, sa.bindparam(name)) for name in patterns]
         return _limit(sa.select(scanned.c.id, scanned.c.value).where(*conditions))
 
     def select_indexed(endpoint: Endpoint, table: Any) -> Any:
         column = table.c[columns[endpoint.label]]
-        rows = sa.select(table.c.id, column.label("value")).where(LOOKUPS["icontains"](dialect, column, text))
+        rows = sa.select(table.c.id, column.label("value")).where(lookups.compare("icontains", driver, column, text))
         return first_rows(rows, inlined_int("search_limit", limit))
 
     resources = [endpoint for endpoint, _ in searched_names(uow.registry)]
@@ -130,9 +130,9 @@ def names_that_contain(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows
     return found
 
 
-def pattern_parameters(dialect: str, text: str) -> dict[str, str]:
+def pattern_parameters(driver: Driver, text: str) -> dict[str, str]:
     """The patterns of the words of a text, by the names of their parameters."""
-    return {f"word{number}": folding.pattern(dialect, word) for number, word in enumerate(words.words_of(text))}
+    return {f"word{number}": folding.pattern(driver, word) for number, word in enumerate(words.words_of(text))}
 
 
 def texts_that_contain(uow: UnitOfWork, text: str, limit: int) -> tuple[dict[str, Rows], set[str]]:
@@ -178,7 +178,7 @@ def _accepts(endpoint: Endpoint, path: str, text: str) -> bool:
     if name not in endpoint.table.c:
         return True
     try:
-        LOOKUPS[lookup](endpoint.registry.dialect, endpoint.table.c[name], text)
+        lookups.compare(lookup, endpoint.registry.driver, endpoint.table.c[name], text)
     except ValueError:
         return False
     return True

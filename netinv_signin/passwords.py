@@ -34,7 +34,7 @@ from netinv_core.auth.models import SignInCounter, User
 from netinv_core.auth.providers import providers_of
 from netinv_core.caches import lru_cache
 from netinv_core.db.availability import is_busy
-from netinv_core.driver import driver_of
+from netinv_core.driver import Driver
 from netinv_core.errors import Denied, TooManyRequests, Unavailable
 from netinv_core.models.base import now, table_of
 from netinv_core.net import addresses
@@ -96,7 +96,7 @@ def _counting_failure(uow: UnitOfWork, buckets: AttemptKeys, account: Any, netwo
     if (wait := _wait_seconds(settings, counters, buckets)) > 0:
         audit("sign_in.failed", reason="throttled", account=account and account.id, network=network, seconds=wait)
         raise TooManyRequests(wait)
-    _write(uow, _count_failure(uow.registry.dialect), _failure_parameters(settings, buckets))
+    _write(uow, _count_failure(uow.registry.driver), _failure_parameters(settings, buckets))
     try:
         yield
     except Unavailable:
@@ -259,7 +259,7 @@ def _failure_parameters(settings: Mapping[str, Any], buckets: AttemptKeys) -> di
 
 
 @lru_cache("SQL statements", 8)
-def _count_failure(dialect: str) -> Any:
+def _count_failure(driver: Driver) -> Any:
     """Upsert of the three counters; a counter whose window is over starts another one."""
     table, over = _counters, _counters.c.since <= sa.bindparam("begun")
     failures = sa.case((over, 1), else_=table.c.failures + 1)
@@ -268,7 +268,7 @@ def _count_failure(dialect: str) -> Any:
         {"bucket": sa.bindparam(name), "failures": 1, "since": sa.bindparam("at")}
         for name in ("account", "address", "pair")
     ]
-    return driver_of(dialect).upsert(table, values, table.c.bucket, {"failures": failures, "since": since})
+    return driver.upsert(table, values, table.c.bucket, {"failures": failures, "since": since})
 
 
 @lru_cache("SQL statements", 1)

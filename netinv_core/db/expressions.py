@@ -146,6 +146,13 @@ class ContainsAscii(DriverExpression):
     inherit_cache = True
 
 
+class ContainsFolded(DriverExpression):
+    """The condition that a text matches a pattern of :mod:`netinv_core.db.folding`."""
+
+    name = "contains_folded"
+    inherit_cache = True
+
+
 class Lower(DriverExpression):
     """A text in lower case."""
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-from netinv_core.driver import driver_of
+import sqlalchemy as sa
+
+from netinv_core.db.expressions import ContainsFolded
+from netinv_core.driver import Driver
 
 # Latin letters with accents, which Unicode decomposes, and those that it does not.
 _ACCENTED = (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
@@ -47,12 +50,11 @@ def _variants(character: str) -> str | frozenset[str]:
     return frozenset(form for form in forms if len(form) == 1)
 
 
-def pattern(dialect: str, text: str) -> str:
+def pattern(driver: Driver, text: str) -> str:
     """The pattern of a text for :func:`contains`."""
-    composed = unicodedata.normalize("NFC", text)
-    return str(driver_of(dialect).folded_pattern(map(_variants, composed)))
+    return driver.folded_pattern(map(_variants, unicodedata.normalize("NFC", text)))
 
 
-def contains(dialect: str, expression: Any, pattern: Any) -> Any:
-    """The condition that a text contains another one, given by its :func:`pattern`."""
-    return driver_of(dialect).contains_folded(expression, pattern)
+def contains(expression: Any, pattern: Any) -> Any:
+    """The condition that a text contains another one, given by its :func:`pattern` or as the parameter for it."""
+    return ContainsFolded(expression, sa.literal(pattern, sa.types.NullType()) if isinstance(pattern, str) else pattern)

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from netinv_core.driver import driver_of
+from netinv_core.driver import Driver
 from netinv_core.driver.json_members import JsonMembers
 from netinv_core.driver.json_members import encode as encode
 from netinv_core.models.types import LongText
@@ -30,7 +30,7 @@ class JsonMember:
     Neither a missing member nor a null one has a value; :attr:`exists` tells them apart.
     """
 
-    dialect: str
+    driver: Driver
     document: Any
     names: tuple[str, ...]
 
@@ -74,19 +74,19 @@ class JsonMember:
 
     @property
     def _expressions(self) -> JsonMembers:
-        return driver_of(self.dialect).members
+        return self.driver.members
 
 
 @dataclasses.dataclass(frozen=True)
 class JsonDocument:
     """A column with a JSON object, or an expression that returns one."""
 
-    dialect: str
+    driver: Driver
     document: Any
 
     def member(self, *names: str) -> JsonMember:
         """A member; several names lead to one within members."""
-        return JsonMember(self.dialect, self.document, names)
+        return JsonMember(self.driver, self.document, names)
 
     def setting(self, values: Mapping[str, Any]) -> Any:
         """The document with these values as members, a few dozen at most; SQL expressions must return JSON text."""
@@ -94,8 +94,8 @@ class JsonDocument:
             name: value if isinstance(value, sa.ColumnElement) else sa.literal(encode(value), sa.Text())
             for name, value in values.items()
         }
-        return driver_of(self.dialect).members.setting(self.document, texts)
+        return self.driver.members.setting(self.document, texts)
 
     def without(self, names: Collection[str]) -> Any:
         """The document without these members, a few dozen at most."""
-        return driver_of(self.dialect).members.without(self.document, list(names))
+        return self.driver.members.without(self.document, list(names))

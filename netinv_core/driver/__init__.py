@@ -29,6 +29,8 @@ _DRIVERS: dict[str, Driver] = {
 }
 
 
-def driver_of(database: str | Engine | Connection) -> Driver:
-    """The driver for the databases of a dialect, given by its name, or by an engine or connection."""
+def driver_of(database: str | Driver | Engine | Connection) -> Driver:
+    """The driver for the databases of a dialect, given by its name, or by an engine or connection; or as it is."""
+    if isinstance(database, Driver):
+        return database
     return _DRIVERS[database if isinstance(database, str) else database.dialect.name]

@@ -106,9 +106,9 @@ def value(
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         suffix_lookup, negate = SUFFIXES[suffix]
-        used, dialect = lookup if suffix == "" else suffix_lookup, endpoint.registry.dialect
+        used, driver = lookup if suffix == "" else suffix_lookup, endpoint.registry.driver
         cleaned = [parse(item) if parse and used == "exact" else item for item in values]
-        test = functools.partial(lookups.meets, used, dialect, cleaned)
+        test = functools.partial(lookups.meets, used, driver, cleaned)
         if len(cleaned) > 1 and used == "exact":
             test = functools.partial(lookups.is_one_of, cleaned)
         return lookups.negated_if(negate, compare(uow, endpoint, table, steps, test))

@@ -47,7 +47,7 @@ def by_texts(uow: UnitOfWork, endpoint: Endpoint, table: Any, name: str, test: C
     if len(rows) > MOST_TEXTS:
         return None
     # Literals, so that the planner knows how many rows have them.
-    found = [planned(endpoint.registry.dialect, text) for text, passes in rows if passes]
+    found = [planned(endpoint.registry.driver, text) for text, passes in rows if passes]
     return table.c[name].in_(found) if found else sa.false()
 
 

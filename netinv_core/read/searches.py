@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import inlined_int
+from netinv_core.driver import Driver
 from netinv_core.read import filters, indexed_texts
 from netinv_core.read.filters import Condition
 from netinv_core.sql import lookups, relations
-from netinv_core.sql.lookups import LOOKUPS
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -36,9 +36,8 @@ def search(name: str, columns: Sequence[str]) -> filters.Filter:
                 return sa.true()
             for path in columns:
                 path, _, lookup = path.partition(":")
-                compare = LOOKUPS[lookup or "icontains"]
                 try:
-                    test = functools.partial(search_test, compare, endpoint.registry.dialect, text)
+                    test = functools.partial(search_test, lookup, endpoint.registry.driver, text)
                     conditions.append(searched_at(uow, endpoint, table, path.split("."), test))
                 except ValueError:
                     continue
@@ -47,14 +46,14 @@ def search(name: str, columns: Sequence[str]) -> filters.Filter:
     return filters.Filter(name, apply, (), False, searched=tuple(columns))
 
 
-def search_test(compare: lookups.Compare, dialect: str, text: str, column: Any) -> Condition:
+def search_test(lookup: str, driver: Driver, text: str, column: Any) -> Condition:
     """The condition on a column; without the text's being a value of it, an error that has the column skipped.
 
     :raises ValueError: for a text that cannot be a value of the column
     """
-    if compare is LOOKUPS["exact"] and not lookups.fits(column, text):
+    if lookup == "exact" and not lookups.fits(column, text):
         raise ValueError(text)
-    return compare(dialect, column, text)
+    return lookups.compare(lookup or "icontains", driver, column, text)
 
 
 def searched_at(

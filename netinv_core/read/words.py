@@ -13,13 +13,14 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.db import folding
+from netinv_core.driver import Driver
 from netinv_core.models.columns import column_info
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
 from netinv_core.read import indexed_texts
 from netinv_core.read.searches import search_test, searched_at
 from netinv_core.registry_cache import cached_in_registry
-from netinv_core.sql.lookups import LOOKUPS, any_of
+from netinv_core.sql.lookups import any_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -76,17 +77,16 @@ def _conditions(uow: UnitOfWork, endpoint: Endpoint, table: Any, paths: Sequence
     for path in paths:
         name, _, lookup = path.partition(":")
         is_indexed = "." not in name and indexed_texts.is_indexed(endpoint)
-        dialect = endpoint.registry.dialect
         # Trigram indexes know the letters as they are.
-        test = functools.partial(_test, dialect, word, lookup, folds=not lookup and not is_indexed)
+        test = functools.partial(_test, endpoint.registry.driver, word, lookup, folds=not lookup and not is_indexed)
         with contextlib.suppress(ValueError):  # a number, of a text that is none
             yield searched_at(uow, endpoint, table, name.split("."), test)
 
 
-def _test(dialect: str, word: str, lookup: str, column: Any, *, folds: bool) -> Any:
+def _test(driver: Driver, word: str, lookup: str, column: Any, *, folds: bool) -> Any:
     """The condition that a word is in a column: whatever the accents in a text that ``folds``, else by a lookup, as the
     filter ``q`` compares it.
     """
     if folds and isinstance(column.type, TEXT):
-        return folding.contains(dialect, column, folding.pattern(dialect, word))
-    return search_test(LOOKUPS[lookup or "icontains"], dialect, word, column)
+        return folding.contains(column, folding.pattern(driver, word))
+    return search_test(lookup, driver, word, column)

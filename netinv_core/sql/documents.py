@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from netinv_core.db.json_sql import JsonDocument, JsonMember, encode
 from netinv_core.models.columns import column_info
-from netinv_core.sql.lookups import LOOKUPS, SUFFIXES, Condition, any_of, convert_flag, negated
+from netinv_core.sql.lookups import LOOKUPS, SUFFIXES, Condition, any_of, compare, convert_flag, negated
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -98,10 +98,10 @@ def _compare(member: JsonMember, lookup: str, value: Any) -> Condition:
     if lookup == "contains" and isinstance(value, list | str):
         return _contains(member, value)
     if lookup in ORDERED and isinstance(value, int) and not isinstance(value, bool):
-        return LOOKUPS[lookup](member.dialect, member.number, value)
+        return compare(lookup, member.driver, member.number, value)
     if not isinstance(value, str | uuid.UUID):
         raise ValueError("A number is required." if lookup in ORDERED else "A text is required.")
-    return LOOKUPS[lookup](member.dialect, member.text, str(value))
+    return compare(lookup, member.driver, member.text, str(value))
 
 
 def _equal(member: JsonMember, value: Any) -> Condition:
@@ -109,18 +109,18 @@ def _equal(member: JsonMember, value: Any) -> Condition:
     if value is None:
         return member.text.is_(None)
     if isinstance(value, str | uuid.UUID):
-        return sa.and_(member.is_text, LOOKUPS["exact"](member.dialect, member.text, str(value)))
+        return sa.and_(member.is_text, compare("exact", member.driver, member.text, str(value)))
     if isinstance(value, int) and not isinstance(value, bool):
-        return LOOKUPS["exact"](member.dialect, member.number, value)
+        return compare("exact", member.driver, member.number, value)
     return member.equals(value)
 
 
 def _contains(member: JsonMember, value: Any) -> Condition:
     """The condition that a text contains a text, or a list contains the value, or all values of a list."""
     items = value if isinstance(value, list) else [value]
-    in_list = [LOOKUPS["contains"](member.dialect, member.json, encode(item)) for item in items]
+    in_list = [compare("contains", member.driver, member.json, encode(item)) for item in items]
     listed = sa.and_(member.is_list, *in_list)
     if isinstance(value, list):
         return listed
-    in_text = LOOKUPS["contains"](member.dialect, member.text, value)
+    in_text = compare("contains", member.driver, member.text, value)
     return sa.or_(sa.and_(member.is_text, in_text), listed)

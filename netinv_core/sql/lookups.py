@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from netinv_core import dates, patterns
 from netinv_core.db.expressions import accepts_dialect, in_values, lower
 from netinv_core.db.expressions import as_text as as_text
-from netinv_core.driver import driver_of
+from netinv_core.driver import Driver, driver_of
 from netinv_core.driver.general import any_of as any_of
 from netinv_core.driver.general import escape_wildcards
 from netinv_core.driver.general import python_type as python_type
@@ -29,8 +29,8 @@ LAST_CHARACTER = "\U0010ffff"  # sorts after every other
 MAX_COMPARED = 6000  # characters of a text: SQLite takes patterns of 50,000 bytes, and an escaped letter may have 8
 escaped = escape_wildcards  # its name in the public API
 Condition = Any
-Compare = Callable[[str, Any, Any], Condition]
-CompareAny = Callable[[str, Any, Sequence[Any]], Condition]
+Compare = Callable[[Driver, Any, Any], Condition]
+CompareAny = Callable[[Driver, Any, Sequence[Any]], Condition]
 
 
 # ASCII digits, and no more than numbers within the range of floats have.
@@ -144,11 +144,11 @@ def fits(column: Any, value: Any) -> bool:
 def _like(before: str, after: str, *, fold: bool) -> CompareAny:
     """LIKE with the wildcards ``before`` and ``after`` the value; ``fold`` ignores case."""
 
-    def compare(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
+    def compare(driver: Driver, column: Any, values: Sequence[Any]) -> Condition:
         parts = [_parts(column, str(value), starts=not before, ends=not after) or [str(value)] for value in values]
         text = as_text(column)
         asked = [part for some in parts for part in some]
-        return driver_of(dialect).like(lower(text) if fold else text, asked, before, after, fold=fold)
+        return driver.like(lower(text) if fold else text, asked, before, after, fold=fold)
 
     return compare
 
@@ -159,52 +159,52 @@ def _parts(column: Any, text: str, *, starts: bool, ends: bool) -> list[str]:
     return known(text, starts, ends) if known is not None else []
 
 
-def planned(dialect: str, text: Any) -> Any:
+def planned(database: Driver | str, text: Any) -> Any:
     """A text as a literal on PostgreSQL, so that its planner knows how many rows have it, and whether an index pays."""
-    return driver_of(dialect).planner_literal(text)
+    return driver_of(database).planner_literal(text)
 
 
-def begins(dialect: str, column: Any, text: str) -> Condition:
+def begins(database: Driver | str, column: Any, text: str) -> Condition:
     """Condition: the column begins with the text, in the same case; by an index of the column."""
-    return column.between(planned(dialect, text), planned(dialect, text + LAST_CHARACTER))
+    return column.between(planned(database, text), planned(database, text + LAST_CHARACTER))
 
 
-def _iexact(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
+def _iexact(driver: Driver, column: Any, values: Sequence[Any]) -> Condition:
     texts = [next(iter(_parts(column, str(value), starts=True, ends=True)), str(value)) for value in values]
-    text, folded = lower(as_text(column)), [driver_of(dialect).lower_value(text) for text in texts]
+    text, folded = lower(as_text(column)), [driver.lower_value(text) for text in texts]
     return text == folded[0] if len(folded) == 1 else text.in_(folded)
 
 
 def _regex(*, fold: bool) -> CompareAny:
     """Matches a pattern, or the part of a value of several notations that it is, with its anchors."""
 
-    def compare(dialect: str, column: Any, values: Sequence[Any]) -> Condition:
+    def compare(driver: Driver, column: Any, values: Sequence[Any]) -> Condition:
         texts = [str(value) for value in values]
         for pattern in texts:
             patterns.check(pattern)
-        matches = driver_of(dialect).matches(as_text(column), texts, ignore_case=fold)
-        return any_of([matches, *[found for text in texts for found in _as_parts(dialect, column, text, fold=fold)]])
+        matches = driver.matches(as_text(column), texts, ignore_case=fold)
+        return any_of([matches, *[found for text in texts for found in _as_parts(driver, column, text, fold=fold)]])
 
     return compare
 
 
-def _as_parts(dialect: str, column: Any, text: str, *, fold: bool) -> list[Condition]:
+def _as_parts(driver: Driver, column: Any, text: str, *, fold: bool) -> list[Condition]:
     """The conditions that a value has the stored notations of the part that a pattern is."""
     starts, ends = text.startswith("^"), text.endswith("$")
     parts = _parts(column, text.removeprefix("^").removesuffix("$"), starts=starts, ends=ends)
-    return [_like("" if starts else "%", "" if ends else "%", fold=fold)(dialect, column, [part]) for part in parts]
+    return [_like("" if starts else "%", "" if ends else "%", fold=fold)(driver, column, [part]) for part in parts]
 
 
 def _order_comparison(method: str) -> Compare:
     """Comparison by a method of columns such as ``__gt__``."""
-    return lambda dialect, column, value: getattr(column, method)(convert(column, value))
+    return lambda driver, column, value: getattr(column, method)(convert(column, value))
 
 
-def _exact(dialect: str, column: Any, value: Any) -> Condition:
+def _exact(driver: Driver, column: Any, value: Any) -> Condition:
     return column.is_(None) if value is None else column == convert(column, value)
 
 
-def _in(dialect: str, column: Any, value: Any) -> Condition:
+def _in(driver: Driver, column: Any, value: Any) -> Condition:
     if not isinstance(value, list | tuple | set):
         raise ValueError("A list of values is required.")
     return column.in_([convert(column, item) for item in value])
@@ -224,16 +224,16 @@ def _check_one_value(value: Any) -> None:
 def _of_one_value(compare: Compare) -> Compare:
     """Wraps a comparison; it rejects null, lists, objects and long texts."""
 
-    def checked(dialect: str, column: Any, value: Any) -> Condition:
+    def checked(driver: Driver, column: Any, value: Any) -> Condition:
         _check_one_value(value)
-        return compare(dialect, column, value)
+        return compare(driver, column, value)
 
     return checked
 
 
 def _alone(compare: CompareAny) -> Compare:
     """The comparison with a single value."""
-    return lambda dialect, column, value: compare(dialect, column, [value])
+    return lambda driver, column, value: compare(driver, column, [value])
 
 
 # Comparisons of texts with any of some values.
@@ -248,19 +248,36 @@ _TEXTS: dict[str, CompareAny] = {
     "regex": _regex(fold=False),
     "iregex": _regex(fold=True),
 }
-_COMPARISONS: dict[str, Compare] = {
+_SINGLE: dict[str, Compare] = {
     **{name: _alone(compare) for name, compare in _TEXTS.items()},
     "gt": _order_comparison("__gt__"),
     "gte": _order_comparison("__ge__"),
     "lt": _order_comparison("__lt__"),
     "lte": _order_comparison("__le__"),
 }
-LOOKUPS: dict[str, Compare] = {
+_COMPARISONS: dict[str, Compare] = {
     "exact": _exact,
-    **{name: _of_one_value(compare) for name, compare in _COMPARISONS.items()},
+    **{name: _of_one_value(compare) for name, compare in _SINGLE.items()},
     "in": _in,
-    "isnull": lambda dialect, column, value: column.is_(None) if convert_flag(value) else column.is_not(None),
+    "isnull": lambda driver, column, value: column.is_(None) if convert_flag(value) else column.is_not(None),
 }
+
+
+def compare(lookup: str, driver: Driver, column: Any, value: Any) -> Condition:
+    """The condition of a lookup.
+
+    :raises ValueError: for a value that it does not take
+    """
+    own = _COMPARISONS.get(lookup)
+    return LOOKUPS[lookup](driver.dialect, column, value) if own is None else own(driver, column, value)
+
+
+def _of_dialect(lookup: str) -> Callable[[str, Any, Any], Condition]:
+    return lambda dialect, column, value: compare(lookup, driver_of(dialect), column, value)
+
+
+# All lookups by name, with those of packages: functions of the name of a dialect, a column and a value.
+LOOKUPS: dict[str, Callable[[str, Any, Any], Condition]] = {name: _of_dialect(name) for name in _COMPARISONS}
 
 # Suffix of a query parameter → (lookup, negated).
 SUFFIXES: dict[str, tuple[str, bool]] = {
@@ -331,13 +348,14 @@ def negated_if(negate: bool, condition: Condition) -> Condition:
     return negated(condition) if negate else condition
 
 
-def meets(lookup: str, dialect: str, values: Sequence[Any], column: Any) -> Condition:
+def meets(lookup: str, database: Driver | str, values: Sequence[Any], column: Any) -> Condition:
     """The condition that a lookup holds for a column and one of the values."""
+    driver = driver_of(database)
     if lookup not in _TEXTS:
-        return any_of([LOOKUPS[lookup](dialect, column, value) for value in values])
+        return any_of([compare(lookup, driver, column, value) for value in values])
     for value in values:
         _check_one_value(value)
-    return _TEXTS[lookup](dialect, column, values)
+    return _TEXTS[lookup](driver, column, values)
 
 
 @accepts_dialect

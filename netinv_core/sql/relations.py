@@ -6,16 +6,18 @@ Every step is a :class:`Relation`. Conditions are semi-joins (``IN (SELECT …)`
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
 from netinv_core.db.json_sql import JsonDocument
 from netinv_core.models.columns import ForeignKeyInfo, column_info
-from netinv_core.sql import documents
+from netinv_core.sql import documents, lookups
 from netinv_core.sql.lookups import LOOKUPS, any_of
 
 if TYPE_CHECKING:
@@ -160,6 +162,8 @@ def to_labels(association: Any) -> Relation:
     )
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
 KEYS = ("id", "pk")
 NO_LOOKUP = "Cannot resolve keyword '{0}__{1}': '{0}' is a value, and '{1}' is no lookup of it. Lookups are: {2}"
 
@@ -328,35 +332,47 @@ def check_visible(endpoint: Endpoint, steps: Sequence[str]) -> None:
         relation(current, steps[-1])
 
 
-def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any, visible: Visible = everything) -> Any:
+def _accepts_dialect(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator of a public function that took the name of a dialect third before 0.2: packages may still give it."""
+    required = sum(item.default is item.empty for item in inspect.signature(function).parameters.values())
+
+    @functools.wraps(function)
+    def call(*values: Any, **options: Any) -> R:
+        is_given = sum(not callable(value) for value in values) > required
+        return function(*values[:2], *values[2 + is_given :], **options)
+
+    return call
+
+
+@_accepts_dialect
+def keyword(endpoint: Endpoint, table: Any, name: str, value: Any, visible: Visible = everything) -> Any:
     """Returns the condition of a keyword such as ``site__region__name__startswith`` with its value, through ``visible``
     rows.
 
     :raises UnknownPath: for an unknown path
     :raises ValueError: for a bad value
     """
-    member = documents.parse(endpoint, name)
+    member, driver = documents.parse(endpoint, name), endpoint.registry.driver
     if member is not None:
         path = [*member.steps, member.column]
         return compare(
-            endpoint, table, path, lambda column: member.condition(JsonDocument(dialect, column), value), visible
+            endpoint, table, path, lambda column: member.condition(JsonDocument(driver, column), value), visible
         )
     steps = name.split("__")
     lookup = "exact"
     if len(steps) > 1 and steps[-1] in LOOKUPS:
         lookup = steps.pop()
     check_visible(endpoint, steps)
-    return compare(endpoint, table, steps, lambda column: LOOKUPS[lookup](dialect, column, value), visible)
+    return compare(endpoint, table, steps, lambda column: lookups.compare(lookup, driver, column, value), visible)
 
 
-def constraint(
-    endpoint: Endpoint, table: Any, dialect: str, keywords: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-) -> Any:
+@_accepts_dialect
+def constraint(endpoint: Endpoint, table: Any, keywords: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Any:
     """Returns the condition of a mapping of keywords, combined with AND, or of a list of mappings, combined with OR.
 
     :raises ValueError: as :func:`keyword`
     """
     if isinstance(keywords, Mapping):
-        conditions = [keyword(endpoint, table, dialect, name, value) for name, value in keywords.items()]
+        conditions = [keyword(endpoint, table, name, value) for name, value in keywords.items()]
         return sa.and_(sa.true(), *conditions)
-    return any_of([constraint(endpoint, table, dialect, item) for item in keywords])
+    return any_of([constraint(endpoint, table, item) for item in keywords])

@@ -110,12 +110,12 @@ def _fill_slugs(uow: UnitOfWork, attribute: str, column: Any, source: str, joint
         return
     limit = column.type.length or 100
     bases = {id(draft): slugify(draft[source], joint)[:limit] for draft in incomplete}
-    dialect, taken = uow.registry.dialect, {d.values.get(attribute) for d in drafts}
+    driver, taken = uow.registry.driver, {d.values.get(attribute) for d in drafts}
     replaced = {draft.before.get(attribute) for draft in incomplete}  # these become free
     if column.unique:
         taken |= set(uow.execute(sa.select(column).where(column.in_(set(bases.values())))).scalars()) - replaced
         if clashing := {base for base in bases.values() if base in taken} | _find_repeated(bases.values()):
-            numbered = [lookups.LOOKUPS["startswith"](dialect, column, f"{base}{joint}") for base in clashing]
+            numbered = [lookups.compare("startswith", driver, column, f"{base}{joint}") for base in clashing]
             taken |= set(uow.execute(sa.select(column).where(lookups.any_of(numbered))).scalars()) - replaced
     slugs = FreeSlugs(taken, joint, limit)
     for draft in incomplete:

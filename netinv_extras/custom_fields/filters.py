@@ -12,10 +12,14 @@ import sqlalchemy as sa
 from netinv_core import dates
 from netinv_core.db import json_sql
 from netinv_core.db.json_sql import JsonMember
+<<<<<<< HEAD
 from netinv_core.models.base import CUSTOM_FIELD_PREFIX
+=======
+from netinv_core.driver import Driver
+>>>>>>> b554c1a7 (driver: comparisons are given the driver of the database in place of the name of its dialect)
 from netinv_core.read.filters import NULL, Condition, Filter
 from netinv_core.sql import lookups
-from netinv_core.sql.lookups import LOOKUPS, SUFFIXES, negated
+from netinv_core.sql.lookups import SUFFIXES, negated
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import (
     BOOLEAN,
@@ -54,18 +58,18 @@ def parameters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
         named = {f"{CUSTOM_FIELD_PREFIX}{field.slug}": field for field in fields} | {
             f"{CUSTOM_FIELD_PREFIX}{field.name}": field for field in fields
         }
-        return {key: _parameter(uow.registry.dialect, key, field) for key, field in named.items()}
+        return {key: _parameter(uow.registry.driver, key, field) for key, field in named.items()}
 
     cached: dict[str, Filter] = uow.cached_config(("custom filters", endpoint.label), build)
     return cached
 
 
-def _parameter(dialect: str, name: str, field: ValueDefinition) -> Filter:
+def _parameter(driver: Driver, name: str, field: ValueDefinition) -> Filter:
     """Builds the filter of a custom field. It takes one value without a lookup; with one, any of several."""
     compare, suffixes = _KINDS[field.type]
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        member = JsonMember(dialect, table.c[COLUMN], (field.slug,))
+        member = JsonMember(driver, table.c[COLUMN], (field.slug,))
         lookup, negate = SUFFIXES[suffix] if suffix else ("", False)
 
         given = [value for value in values if value != NULL]
@@ -78,15 +82,15 @@ def _parameter(dialect: str, name: str, field: ValueDefinition) -> Filter:
         inverse = negated(condition)
         return inverse if lookup == "exact" else sa.and_(inverse, sa.not_(_is_null(member, field)))
 
-    return Filter(name, apply, suffixes, single_without_lookup=True, sort_by=_sort_expression(dialect, field))
+    return Filter(name, apply, suffixes, single_without_lookup=True, sort_by=_sort_expression(driver, field))
 
 
-def _sort_expression(dialect: str, field: ValueDefinition) -> Callable[[Any], Any] | None:
+def _sort_expression(driver: Driver, field: ValueDefinition) -> Callable[[Any], Any] | None:
     """Returns the function from table to the SQL expression that lists are ordered by; ``None`` for lists and JSON."""
     if field.type in (MULTI_SELECT, JSON):
         return None
     in_form: Callable[[JsonMember], Any] = operator.attrgetter(_SORTED.get(field.type, "text"))
-    return lambda table: in_form(JsonMember(dialect, table.c[COLUMN], (field.slug,)))
+    return lambda table: in_form(JsonMember(driver, table.c[COLUMN], (field.slug,)))
 
 
 def _has_no_value(member: JsonMember, field: ValueDefinition) -> Condition:
@@ -112,13 +116,13 @@ def _any(compare: CompareOne) -> CompareAny:
 def _texts(member: JsonMember, field: ValueDefinition, lookup: str, values: Sequence[str]) -> Condition:
     loose = field.filter_logic != EXACT and field.type != SELECT
     name = lookup or ("icontains" if loose else "exact")
-    return lookups.meets(name, member.dialect, values, member.text)
+    return lookups.meets(name, member.driver, values, member.text)
 
 
 def _number(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
     if not _INTEGER.match(value) or not -(2**63) <= int(value) < 2**63:
         raise ValueError("Enter a whole number.")
-    return LOOKUPS[lookup or "exact"](member.dialect, member.number, value)
+    return lookups.compare(lookup or "exact", member.driver, member.number, value)
 
 
 def _date(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
@@ -126,7 +130,7 @@ def _date(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -
         day = dates.parse_date(value.strip()).isoformat()
     except ValueError:
         raise ValueError("Enter a valid date.") from None
-    return LOOKUPS[lookup or "exact"](member.dialect, member.text, day)
+    return lookups.compare(lookup or "exact", member.driver, member.text, day)
 
 
 def _flag(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
@@ -134,13 +138,13 @@ def _flag(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -
 
 
 def _contains_choice(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
-    return LOOKUPS["contains"](member.dialect, member.json, json_sql.encode(value))
+    return lookups.compare("contains", member.driver, member.json, json_sql.encode(value))
 
 
 def _document(member: JsonMember, field: ValueDefinition, lookup: str, value: str) -> Condition:
     if field.filter_logic == EXACT:
         return member.equals(_parse(value))
-    return LOOKUPS["icontains"](member.dialect, member.json, value)
+    return lookups.compare("icontains", member.driver, member.json, value)
 
 
 def _parse(value: str) -> Any:

@@ -15,7 +15,7 @@ from netinv_core.db.expressions import in_parameter
 from netinv_core.db.json_sql import JsonDocument, JsonMember, encode
 from netinv_core.errors import Conflict
 from netinv_core.read import listing
-from netinv_core.sql.lookups import LOOKUPS, any_of
+from netinv_core.sql.lookups import any_of, compare
 from netinv_core.write.system_update import system_update
 from netinv_extras.custom_fields.models import CustomField, custom_field_choices, custom_field_types, custom_fields
 
@@ -99,7 +99,7 @@ def _set_and_remove(uow: UnitOfWork, label: str, defaults: Mapping[str, Any], re
     table = _table(uow, label)
     if table is None:
         return
-    data = JsonDocument(uow.registry.dialect, table.c[DATA])
+    data = JsonDocument(uow.registry.driver, table.c[DATA])
     values = {slug: value for slug, value in defaults.items() if value is not None}
     for slugs in _batches(values, MEMBERS_BATCH_SIZE):
         with_members = data.setting({slug: values[slug] for slug in slugs})
@@ -157,7 +157,7 @@ def _replace(uow: UnitOfWork, table: Any, slug: str, replacements: Names, affect
 
     :param affected: only rows with one of these values are updated
     """
-    data = JsonDocument(uow.registry.dialect, table.c[DATA])
+    data = JsonDocument(uow.registry.driver, table.c[DATA])
     text = data.member(slug).json
     for former, new in replacements.items():
         text = sa.func.replace(text, encode(former), encode(new))
@@ -167,7 +167,7 @@ def _replace(uow: UnitOfWork, table: Any, slug: str, replacements: Names, affect
 
 def _has_choice(member: JsonMember, value: str) -> Any:
     """Condition for objects whose selection field holds a choice, alone or among others."""
-    return LOOKUPS["contains"](member.dialect, member.json, encode(value))
+    return compare("contains", member.driver, member.json, encode(value))
 
 
 # -- choices in use can be neither moved nor deleted
@@ -208,13 +208,13 @@ def _uses(uow: UnitOfWork, choices: Sequence[Mapping[str, Any]]) -> dict[Any, st
 
 def _choices_of_objects(uow: UnitOfWork, choices: Sequence[Mapping[str, Any]], fields: Mapping[Any, Any]) -> set[Any]:
     """Returns the ids of choices that an object holds: one EXISTS for each choice and model, batched by UNION ALL."""
-    labels, dialect = _labels(uow, fields), uow.registry.dialect
+    labels, driver = _labels(uow, fields), uow.registry.driver
     probes: list[tuple[Any, Any]] = []  # the id of a choice, and the EXISTS for one model
     for row in choices:
         slug = fields[row["field_id"]].slug
         for label in labels.get(row["field_id"], ()):
             if (table := _table(uow, label)) is not None:
-                member = JsonDocument(dialect, table.c[DATA]).member(slug)
+                member = JsonDocument(driver, table.c[DATA]).member(slug)
                 probes.append((row["id"], sa.exists().where(_has_choice(member, row["value"]))))
     used_ids: set[Any] = set()
     for batch in _batches(probes, PROBES_BATCH_SIZE):

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.db.expressions import db_now, in_parameter
-from netinv_core.sql import lookups
+from netinv_core.sql import lookups, relations
 from netinv_dcim.sites import Site
 from netinv_testing import Service
 from tests.support.rows import Rows
@@ -86,6 +86,24 @@ def test_public_functions_take_the_dialect_of_packages_before_0_2() -> None:
     assert in_parameter("sqlite", column=name).compare(in_parameter(name))
     assert lookups.as_text("sqlite", key).compare(lookups.as_text(key))
     assert lookups.is_one_of("sqlite", ["x", "y"], name).compare(lookups.is_one_of(["x", "y"], name))
+
+
+def test_paths_and_lookups_take_the_dialect_of_packages_before_0_2(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sites, driver = service.registry["dcim.site"], service.registry.driver
+    table, name, keywords = sites.table, Site.__table__.c.name, {"name__icontains": "x"}
+    contains = lookups.compare("icontains", driver, name, "x")
+    assert lookups.LOOKUPS["icontains"](driver.dialect, name, "x").compare(contains)
+    for values in [("name__icontains", "x"), ("name__icontains", "x", relations.everything)]:
+        assert relations.keyword(sites, table, *values).compare(contains)
+        assert relations.keyword(sites, table, driver.dialect, *values).compare(contains)
+    assert relations.constraint(sites, table, driver.dialect, keywords).compare(
+        relations.constraint(sites, table, keywords)
+    )
+    monkeypatch.setitem(lookups.LOOKUPS, "sounds_like", lambda dialect, column, value: column == f"{dialect} {value}")
+    sounds_like = relations.keyword(sites, table, "name__sounds_like", "x")
+    assert sounds_like.compare(name == f"{driver.dialect} x")
 
 
 def test_the_time_of_the_database_goes_on_within_a_transaction(service: Service) -> None:
