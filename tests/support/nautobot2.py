@@ -77,9 +77,12 @@ MODELS = dict(line.split() for line in LABELS.strip().splitlines())
 
 
 class Nautobot2:
-    """The lists by path, with prefixes below ``network``, which no other has; :meth:`add` adds an object and returns the reference that others have to it."""
+    """The lists by path, with prefixes below ``network``, which no other has; :meth:`add` adds an object and returns the
+    reference that others have to it. ``usual`` has the members of the objects of a list unless others are given.
+    """
 
     def __init__(self, word: str) -> None:
+        self.usual: dict[str, Item] = {}
         self.word = word
         self.network = f"11.{next(_numbers)}"
         self.lists: dict[str, list[Item]] = {path: [] for path in MODELS}
@@ -91,7 +94,7 @@ class Nautobot2:
         shown = fields.get("name") or fields.get("prefix") or fields.get("address") or reference["id"]
         common = {"display": shown, "natural_slug": f"x_{reference['id'][:4]}", "custom_fields": {}, "notes_url": "x"}
         times = {"created": "2024-01-01T00:00:00Z", "last_updated": "2024-02-01T00:00:00Z"}
-        self.lists[path].append({**reference, **common, **times, "tags": [], **fields})
+        self.lists[path].append({**reference, **common, **times, "tags": [], **self.usual.get(path, {}), **fields})
         return reference
 
     def named(self, path: str, name: str, /, **fields: Any) -> Item:

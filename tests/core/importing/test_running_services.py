@@ -23,69 +23,37 @@ def choice(value: str) -> dict[str, str]:
 
 def netbox_lists(word: str, sites: int = 5) -> dict[str, list[dict[str, Any]]]:
     """Sites in a site group, a tagged one with a device, two interfaces and a cable, as a NetBox 3.7 shows them."""
-    base = "http://netbox.example.com"
-    site = nested(base, "dcim/sites", 1)
-    type_ = nested(base, "dcim/device-types", 1)
-    ends = [
-        {"id": n, "cable": 1, "cable_end": side, "termination_type": "dcim.interface", "termination_id": n}
-        for n, side in enumerate("AB", start=1)
-    ]
+
+    def item(path: str, key: int = 1, **shown: Any) -> dict[str, Any]:
+        return nested("http://netbox.example.com", path, key, **shown)
+
+    def named(path: str, name: str, **shown: Any) -> dict[str, Any]:
+        return item(path, name=f"{word} {name}", slug=f"{word}-{name}".lower(), **shown)
+
+    active, device = {"status": choice("active")}, item("dcim/devices")
+    type_, role, site = item("dcim/device-types"), item("dcim/device-roles"), item("dcim/sites")
+    of_device = {"device_type": type_, "role": role, "site": site, "airflow": choice("front-to-rear")}
+    of_type = {"manufacturer": item("dcim/manufacturers"), "model": word, "slug": word.lower(), "u_height": 1.0}
+    of_site = {"group": item("dcim/site-groups", name="Shops"), "custom_fields": {}, "device_count": 1} | active
+    of_cable = {"status": choice("connected"), "type": "cat6", "a_terminations": [], "b_terminations": []}
+    port = {"type": choice("1000base-t"), "connected_endpoints": [], "cable": item("dcim/cables"), "device": device}
+    end = {"cable": 1, "termination_type": "dcim.interface"}
     return {
-        "dcim/site-groups": [nested(base, "dcim/site-groups", 1, name="Shops", slug="shops", parent=None)],
+        "dcim/site-groups": [item("dcim/site-groups", name="Shops", slug="shops", parent=None)],
         "dcim/sites": [
-            nested(
-                base,
-                "dcim/sites",
-                n,
-                name=f"{word} {n}",
-                slug=f"{word}-{n}".lower(),
-                status=choice("active"),
-                group=nested(base, "dcim/site-groups", 1, name="Shops"),
-                tags=[nested(base, "extras/tags", 1, slug="x")] if n == 1 else [],
-                custom_fields={},
-                device_count=1,
-            )
-            for n in range(1, sites + 1)
+            item("dcim/sites", n, name=f"{word} {n}", slug=f"{word}-{n}".lower(), tags=tags, **of_site)
+            for n, tags in enumerate([[item("extras/tags", slug="x")], *[[]] * (sites - 1)], start=1)
         ],
-        "dcim/manufacturers": [nested(base, "dcim/manufacturers", 1, name=f"{word} M", slug=f"{word}-m".lower())],
-        "dcim/device-types": [
-            type_
-            | {
-                "manufacturer": nested(base, "dcim/manufacturers", 1),
-                "model": word,
-                "slug": word.lower(),
-                "u_height": 1.0,
-            }
-        ],
-        "dcim/device-roles": [
-            nested(base, "dcim/device-roles", 1, name=f"{word} R", slug=f"{word}-r".lower(), color="ff0000")
-        ],
-        "dcim/devices": [
-            nested(
-                base,
-                "dcim/devices",
-                1,
-                name=word,
-                device_type=type_,
-                role=nested(base, "dcim/device-roles", 1),
-                site=site,
-            )
-            | {"status": choice("active"), "airflow": choice("front-to-rear"), "local_context_data": None}
-        ],
-        "dcim/interfaces": [
-            nested(base, "dcim/interfaces", n, name=f"{word} e{n}", device=nested(base, "dcim/devices", 1))
-            | {"type": choice("1000base-t"), "connected_endpoints": [], "cable": nested(base, "dcim/cables", 1)}
-            for n in (1, 2)
-        ],
-        "dcim/cables": [
-            nested(
-                base, "dcim/cables", 1, status=choice("connected"), type="cat6", a_terminations=[], b_terminations=[]
-            )
-        ],
-        "dcim/cable-terminations": ends,
-        "extras/tags": [nested(base, "extras/tags", 1, name=f"{word} T", slug=f"{word}-t".lower(), color="ff0000")],
-        "extras/object-changes": [nested(base, "extras/object-changes", n) for n in range(3)],
-        "users/users": [nested(base, "users/users", 1, username="alice")],
+        "dcim/manufacturers": [named("dcim/manufacturers", "M")],
+        "dcim/device-types": [type_ | of_type],
+        "dcim/device-roles": [named("dcim/device-roles", "R", color="ff0000")],
+        "dcim/devices": [device | {"name": word, "local_context_data": None} | of_device | active],
+        "dcim/interfaces": [item("dcim/interfaces", n, name=f"{word} e{n}", **port) for n in (1, 2)],
+        "dcim/cables": [item("dcim/cables", **of_cable)],
+        "dcim/cable-terminations": [{"id": n, "cable_end": "AB"[n - 1], "termination_id": n, **end} for n in (1, 2)],
+        "extras/tags": [named("extras/tags", "T", color="ff0000")],
+        "extras/object-changes": [item("extras/object-changes", n) for n in range(3)],
+        "users/users": [item("users/users", username="alice")],
     }
 
 

@@ -71,6 +71,32 @@ class Mirror:
         more: bool = page["more"]
         return more
 
+    def follow_until(self, done: threading.Event, limit: int) -> None:
+        """Takes pages until there are no more after the event."""
+        last = False
+        while not last:
+            last = done.is_set()
+            while self.follow(limit=limit, wait=1):
+                pass
+
+
+class Client:
+    """A client of the service at an address."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self._address = address
+        self._headers = {"Authorization": f"Token {token}", "Accept": "application/json; version=1.6"}
+
+    def send(self, method: str, path: str, body: Any = None, query: Any = None) -> Any:
+        answer = requests.request(
+            method, f"{self._address}{path}", params=query, json=body, headers=self._headers, timeout=120
+        )
+        assert answer.status_code < 300, answer.text
+        return answer.json() if answer.content else None
+
+    def read(self, query: dict[str, Any]) -> Any:
+        return self.send("GET", FEED, query=query)
+
 
 def test_it_tells_what_happened_in_the_order_in_which_it_did(api: Api, start: str, make_site: Any) -> None:
     site = make_site()
@@ -355,70 +381,50 @@ def _create(context: Any, service: Service, unique: Unique, count: int = 1) -> A
     return made
 
 
+def _change_sites(client: Client, unique: Unique, shared: list[Any], number: int) -> None:
+    """Creates, changes and deletes sites, and changes shared ones, six times."""
+    for turn in range(6):
+        own = client.send("POST", SITES, [{"name": unique(), "status": "active"} for _ in range(3)])
+        client.send("PATCH", f"{SITES}{shared[turn % 3]['id']}/", {"facility": f"{number} {turn}"})
+        changed = [*sorted(shared, key=lambda site: site["id"]), own[0]]
+        client.send("PATCH", SITES, [{"id": site["id"], "description": f"{number} {turn}"} for site in changed])
+        client.send("DELETE", f"{SITES}{own[1]['id']}/")
+        client.send("PATCH", f"{SITES}{own[2]['id']}/", {"comments": str(turn)})
+
+
+def _stay_open(service: Service, address: str, unique: Unique) -> None:
+    """Creates five sites in a transaction that is committed two seconds later."""
+    with service.unit_of_work() as late:
+        late.base = address
+        _create(late, service, unique, 5)
+        time.sleep(2)
+
+
 @pytest.mark.night
 def test_a_mirror_has_what_the_service_has(service: Service, start: str, unique: Unique) -> None:
     """Eight clients create, change and delete, some of it the same objects; a transaction stays open meanwhile; two
     mirrors follow.
     """
     done = threading.Event()
-    headers = {"Authorization": f"Token {service.api.token}", "Accept": "application/json; version=1.6"}
     with served(service.app) as address, concurrent.futures.ThreadPoolExecutor(12) as pool:
-
-        def read(query: dict[str, Any]) -> Any:
-            answer = requests.get(f"{address}{FEED}", query, headers=headers, timeout=60)
-            assert answer.status_code == 200, answer.text
-            return answer.json()
-
-        def send(method: str, path: str, body: Any = None) -> Any:
-            answer = requests.request(method, f"{address}{path}", json=body, headers=headers, timeout=120)
-            assert answer.status_code < 300, answer.text
-            return answer.json() if answer.content else None
-
-        shared = [send("POST", SITES, {"name": unique(), "status": "active"}) for _ in range(3)]
-
-        def work(number: int) -> None:
-            for turn in range(6):
-                own = send("POST", SITES, [{"name": unique(), "status": "active"} for _ in range(3)])
-                send("PATCH", f"{SITES}{shared[turn % 3]['id']}/", {"facility": f"{number} {turn}"})
-                send(
-                    "PATCH",
-                    SITES,
-                    [
-                        {"id": site["id"], "description": f"{number} {turn}"}
-                        for site in (*sorted(shared, key=lambda s: s["id"]), own[0])
-                    ],
-                )
-                send("DELETE", f"{SITES}{own[1]['id']}/")
-                send("PATCH", f"{SITES}{own[2]['id']}/", {"comments": str(turn)})
-
-        def stay_open() -> None:
-            with service.unit_of_work() as late:
-                late.base = address
-                _create(late, service, unique, 5)
-                time.sleep(2)
-
-        def follow(mirror: Mirror, limit: int) -> None:
-            last = False
-            while not last:
-                last = done.is_set()
-                while mirror.follow(limit=limit, wait=1):
-                    pass
-
-        mirrors = [Mirror(read, start), Mirror(read, start)]
-        followers = [pool.submit(follow, mirror, limit) for mirror, limit in zip(mirrors, (7, 1000), strict=True)]
-        writers = [pool.submit(stay_open), *[pool.submit(work, number) for number in range(8)]]
+        client = Client(address, service.api.token)
+        shared = [client.send("POST", SITES, {"name": unique(), "status": "active"}) for _ in range(3)]
+        mirrors = [Mirror(client.read, start), Mirror(client.read, start)]
+        followers = [
+            pool.submit(mirror.follow_until, done, limit) for mirror, limit in zip(mirrors, (7, 1000), strict=True)
+        ]
+        writers = [pool.submit(_stay_open, service, address, unique)]
+        writers += [pool.submit(_change_sites, client, unique, shared, number) for number in range(8)]
         for writer in writers:
             writer.result(timeout=300)
         done.set()
         for follower in followers:
             follower.result(timeout=60)
-        mirrored = EVERYTHING | {
-            "id": sorted({key for mirror in mirrors for key in mirror.sites})
-        }  # other tests may have made more than fit a page
-        stored = {
-            site["id"]: site
-            for site in requests.get(f"{address}{SITES}", mirrored, headers=headers, timeout=60).json()["results"]
-        }
+        keys = sorted(
+            {key for mirror in mirrors for key in mirror.sites}
+        )  # of others there may be more than fit a page
+        page = client.send("GET", SITES, query=EVERYTHING | {"id": keys})
+        stored = {site["id"]: site for site in page["results"]}
     logged = table_of(ObjectChange)
     expected = {str(key) for (key,) in service.rows(sa.select(logged.c.id).where(logged.c.number > number_of(start)))}
     for mirror in mirrors:
