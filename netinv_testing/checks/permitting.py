@@ -48,11 +48,12 @@ def without_a_permission_everything_is_denied(case: Case) -> None:
 
 @check(writable, reads=True)
 def a_read_only_token_reads(case: Case) -> None:
-    """Whatever its owner may do, it does not write."""
+    """Whatever its owner may do, it does not write, and OPTIONS offer it no actions."""
     item = case.make()
     reader = case.service.user(superuser=True, write_enabled=False)
     for method, path in _requests(case, item, WRITES):
         assert reader.api.send(method, path, status=403).json == DENIED
+    assert "actions" not in reader.api.options(case.path)
     reader.api.get(case.path, {"limit": 1})
     assert case.read(item) == item
 

@@ -100,11 +100,13 @@ def _sorted_naturally(endpoint: Endpoint) -> bool:
 
 @check(_sorted_naturally)
 def names_sort_by_the_numbers_in_them(case: Case) -> None:
-    """``eth2`` comes before ``eth10``."""
+    """``eth2`` comes before ``eth10``, in the usual order and in that of the name."""
     word = case.unique()
     created = [case.make(name=f"{word}eth{number}") for number in ("10", "9", "1/10", "100", "1/9")]
-    shown = [item["name"].removeprefix(word) for item in case.list_of(created)["results"]]
-    assert shown == ["eth1/9", "eth1/10", "eth9", "eth10", "eth100"]
+    expected = ["eth1/9", "eth1/10", "eth9", "eth10", "eth100"]
+    for ordering, order in (("", expected), ("name", expected), ("-name", expected[::-1])):
+        listed = case.list_of(created, ordering=ordering)["results"]
+        assert [item["name"].removeprefix(word) for item in listed] == order
 
 
 @check(reads=True)

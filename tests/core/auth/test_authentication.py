@@ -79,16 +79,6 @@ def test_deactivating_a_user_works_at_once(api: Api, make_user: Any) -> None:
     assert account.api.get(TENANTS, status=403) == detail("User inactive")
 
 
-def test_a_read_only_token_may_not_write(make_user: Any) -> None:
-    reader = make_user(superuser=True, write_enabled=False).api
-    reader.get(TENANTS)
-    assert "actions" not in reader.options(TENANTS)
-    for method in ("POST", "PUT", "PATCH", "DELETE"):
-        assert reader.send(method, TENANTS, [], status=403).json == detail(
-            "You do not have permission to perform this action."
-        )
-
-
 def test_a_deleted_token_is_no_longer_known(make_user: Any) -> None:
     mine = make_user((ALL, "users.token"))
     (found,) = mine.api.get(TOKENS)["results"]
