@@ -140,7 +140,7 @@ def _constraints_granting(uow: UnitOfWork, endpoint: Endpoint, action: str, tabl
     for constraints in granted:
         try:
             keywords = with_user(constraints, identity.user_id)
-            conditions.append(relations.constraint(endpoint, table, keywords))
+            conditions.append(relations.constraint_condition(endpoint, table, keywords))
         except (ValueError, TypeError):
             continue  # an invalid constraint grants nothing
     return sa.or_(sa.false(), *conditions)
@@ -155,7 +155,7 @@ def constraint_error(uow: UnitOfWork, endpoint: Endpoint, constraints: Any) -> s
     for option in options:
         for name, value in option.items():
             try:
-                relations.keyword(endpoint, endpoint.table, name, value)
+                relations.keyword_condition(endpoint, endpoint.table, name, value)
                 _check_member(uow, endpoint, name, value)
             except relations.UnknownPath as error:
                 return str(error)

@@ -6,11 +6,9 @@ Every step is a :class:`Relation`. Conditions are semi-joins (``IN (SELECT …)`
 from __future__ import annotations
 
 import dataclasses
-import functools
-import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -162,8 +160,6 @@ def to_labels(association: Any) -> Relation:
     )
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
 KEYS = ("id", "pk")
 NO_LOOKUP = "Cannot resolve keyword '{0}__{1}': '{0}' is a value, and '{1}' is no lookup of it. Lookups are: {2}"
 
@@ -332,20 +328,7 @@ def check_visible(endpoint: Endpoint, steps: Sequence[str]) -> None:
         relation(current, steps[-1])
 
 
-def _accepts_dialect(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator of a public function that took the name of a dialect third before 0.2: packages may still give it."""
-    required = sum(item.default is item.empty for item in inspect.signature(function).parameters.values())
-
-    @functools.wraps(function)
-    def call(*values: Any, **options: Any) -> R:
-        is_given = sum(not callable(value) for value in values) > required
-        return function(*values[:2], *values[2 + is_given :], **options)
-
-    return call
-
-
-@_accepts_dialect
-def keyword(endpoint: Endpoint, table: Any, name: str, value: Any, visible: Visible = everything) -> Any:
+def keyword_condition(endpoint: Endpoint, table: Any, name: str, value: Any, visible: Visible = everything) -> Any:
     """Returns the condition of a keyword such as ``site__region__name__startswith`` with its value, through ``visible``
     rows.
 
@@ -366,13 +349,26 @@ def keyword(endpoint: Endpoint, table: Any, name: str, value: Any, visible: Visi
     return compare(endpoint, table, steps, lambda column: lookups.compare(lookup, driver, column, value), visible)
 
 
-@_accepts_dialect
-def constraint(endpoint: Endpoint, table: Any, keywords: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Any:
+def constraint_condition(
+    endpoint: Endpoint, table: Any, keywords: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+) -> Any:
     """Returns the condition of a mapping of keywords, combined with AND, or of a list of mappings, combined with OR.
 
-    :raises ValueError: as :func:`keyword`
+    :raises ValueError: as :func:`keyword_condition`
     """
     if isinstance(keywords, Mapping):
-        conditions = [keyword(endpoint, table, name, value) for name, value in keywords.items()]
+        conditions = [keyword_condition(endpoint, table, name, value) for name, value in keywords.items()]
         return sa.and_(sa.true(), *conditions)
-    return any_of([constraint(endpoint, table, item) for item in keywords])
+    return any_of([constraint_condition(endpoint, table, item) for item in keywords])
+
+
+def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any, visible: Visible = everything) -> Any:
+    """Returns :func:`keyword_condition`, as plugins call it; ``dialect`` is not used."""
+    return keyword_condition(endpoint, table, name, value, visible)
+
+
+def constraint(
+    endpoint: Endpoint, table: Any, dialect: str, keywords: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+) -> Any:
+    """Returns :func:`constraint_condition`, as plugins call it; ``dialect`` is not used."""
+    return constraint_condition(endpoint, table, keywords)

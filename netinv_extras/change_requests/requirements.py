@@ -200,7 +200,7 @@ def _match_rules(
 def _condition(endpoint: Endpoint, rule: Rule) -> Any:
     """The condition of a rule; true for constraints that are not valid any more."""
     try:
-        return relations.constraint(endpoint, endpoint.table, rule.constraints)
+        return relations.constraint_condition(endpoint, endpoint.table, rule.constraints)
     except (ValueError, TypeError):
         return sa.true()
 

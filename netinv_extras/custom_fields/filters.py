@@ -12,11 +12,8 @@ import sqlalchemy as sa
 from netinv_core import dates
 from netinv_core.db import json_sql
 from netinv_core.db.json_sql import JsonMember
-<<<<<<< HEAD
-from netinv_core.models.base import CUSTOM_FIELD_PREFIX
-=======
 from netinv_core.driver import Driver
->>>>>>> b554c1a7 (driver: comparisons are given the driver of the database in place of the name of its dialect)
+from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.read.filters import NULL, Condition, Filter
 from netinv_core.sql import lookups
 from netinv_core.sql.lookups import SUFFIXES, negated

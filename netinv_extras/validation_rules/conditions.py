@@ -76,7 +76,7 @@ def _lookup(uow: UnitOfWork, endpoint: Endpoint, name: str, value: Any) -> Any:
     if (fault := permissions.constraint_error(uow.as_system(), endpoint, {name: value})) is not None:
         raise ValueError(fault.removeprefix(f"{name}: "))
     visible = permissions.visible_for(uow)
-    return relations.keyword(endpoint, endpoint.table, name, value, visible)
+    return relations.keyword_condition(endpoint, endpoint.table, name, value, visible)
 
 
 def _has_none(endpoint: Endpoint, item: Filter, lookup: str) -> Any:

@@ -94,7 +94,7 @@ def _evaluate(uow: UnitOfWork, user_id: uuid.UUID, endpoint: Endpoint, key: Any,
         table = endpoint.table.alias()
         try:
             keywords = permissions.with_user(grant.constraints, user_id)
-            condition = relations.constraint(endpoint, table, keywords)
+            condition = relations.constraint_condition(endpoint, table, keywords)
         except (ValueError, TypeError) as error:
             grant.applies, grant.error = False, str(error)
             continue

@@ -96,13 +96,12 @@ def test_paths_and_lookups_take_the_dialect_of_packages_before_0_2(
     contains = lookups.compare("icontains", driver, name, "x")
     assert lookups.LOOKUPS["icontains"](driver.dialect, name, "x").compare(contains)
     for values in [("name__icontains", "x"), ("name__icontains", "x", relations.everything)]:
-        assert relations.keyword(sites, table, *values).compare(contains)
+        assert relations.keyword_condition(sites, table, *values).compare(contains)
         assert relations.keyword(sites, table, driver.dialect, *values).compare(contains)
-    assert relations.constraint(sites, table, driver.dialect, keywords).compare(
-        relations.constraint(sites, table, keywords)
-    )
+    condition = relations.constraint_condition(sites, table, keywords)
+    assert relations.constraint(sites, table, driver.dialect, keywords).compare(condition)
     monkeypatch.setitem(lookups.LOOKUPS, "sounds_like", lambda dialect, column, value: column == f"{dialect} {value}")
-    sounds_like = relations.keyword(sites, table, "name__sounds_like", "x")
+    sounds_like = relations.keyword_condition(sites, table, "name__sounds_like", "x")
     assert sounds_like.compare(name == f"{driver.dialect} x")
 
 
