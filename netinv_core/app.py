@@ -23,9 +23,11 @@ class Feature:
 
     ``extra_views`` are views of paths below the application's, by name (:func:`netinv_core.http.root_views.root`);
     ``root_views`` those of paths ``/api/<name>/``. ``includes`` names modules with ``includeme(config)``, which add
-    actions (:mod:`netinv_core.http.actions`) and other views. ``menu`` are the sections of the navigation with its
-    resources. ``settings`` are its settings in the ini file (:data:`netinv_core.settings.Known`). ``needs`` names the
-    features without which it does not work: ``"statuses"`` of the same application, ``"extras.statuses"`` of another.
+    actions (:mod:`netinv_core.http.actions`) and other views. ``web`` names the modules of its pages, which only a
+    service with pages imports: each has implementations of hooks ``netinv_web_…``, or ``includeme(config)``, which
+    adds pages, or both. ``menu`` are the sections of the navigation with its resources. ``settings`` are its settings
+    in the ini file (:data:`netinv_core.settings.Known`). ``needs`` names the features without which it does not work:
+    ``"statuses"`` of the same application, ``"extras.statuses"`` of another.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Feature:
     settings: SettingDefinitions = dataclasses.field(default_factory=dict)
     menu: Sequence[MenuSection] = ()
     needs: Sequence[str] = ()
+    web: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,6 +112,7 @@ class App(Feature):
             settings=self.every_setting(),
             menu=[section for part in parts for section in part.menu],
             features=[module.__name__ for module in modules.values()],
+            web=[module for part in parts for module in part.web],
         )
 
 
@@ -141,9 +145,18 @@ def needs(app: App) -> Iterator[tuple[str, str]]:
 
     :raises TypeError: for anything else than lists of names
     """
+    for name, needed in named_by(app, "needs", "features"):
+        yield name, needed if "." in needed else f"{app.name}.{needed}"
+
+
+def named_by(app: App, member: str, kind: str) -> Iterator[tuple[str, str]]:
+    """The full names of the application, or of a feature of it, and each name in a member of theirs that is a list.
+
+    :raises TypeError: for anything else than lists of names
+    """
     parts = {app.name: app, **{name: feature_of(module) for name, module in app.modules().items()}}
     for name, part in parts.items():
-        if isinstance(part.needs, str) or not all(isinstance(needed, str) for needed in part.needs):
-            raise TypeError(f"needs of {name} is {part.needs!r}; expected a list of names of features")
-        for needed in part.needs:
-            yield name, needed if "." in needed else f"{app.name}.{needed}"
+        names = getattr(part, member)
+        if isinstance(names, str) or not all(isinstance(each, str) for each in names):
+            raise TypeError(f"{member} of {name} is {names!r}; expected a list of names of {kind}")
+        yield from ((name, each) for each in names)

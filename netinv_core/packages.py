@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from packaging.requirements import InvalidRequirement, Requirement
 
 from netinv_core import listeners, shared_state
-from netinv_core.app import App, needs
+from netinv_core.app import App, named_by, needs
 from netinv_core.presentation import check_menu
 from netinv_core.records import FailedPackage as FailedPackage
 
@@ -355,6 +355,7 @@ def app_of(module: Any) -> App | None:
     _check_texts(app)
     check_menu("the menu of the application has", app.without(()).menu)
     list(needs(app))
+    list(named_by(app, "web", "modules"))
     for name, definition in app.every_setting().items():
         if not NAME.fullmatch(name):
             raise ValueError(f"a setting is called {name!r}; expected small letters, digits, '_' and '-'")

@@ -48,7 +48,7 @@ def check(registry: Registry) -> None:
     :raises PackageError: when a plugin is wrong
     """
     failures = registry.failures
-    _check_hooks(registry)
+    check_hooks(registry)
     for app in registry.apps.values():
         if registry.is_plugin(registry.packages[app.name]):
             with failures.of(registry.packages[app.name]):
@@ -125,7 +125,7 @@ class named:
 # -- hooks
 
 
-def _check_hooks(registry: Registry) -> None:
+def check_hooks(registry: Registry) -> None:
     """Finds implementations of hooks that no package specifies, as pluggy's ``check_pending``.
 
     :raises PackageError: for a misspelled hook of a plugin

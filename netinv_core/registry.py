@@ -6,8 +6,10 @@ It is ``config.registry.netinv`` and complete after :meth:`Registry.freeze`; not
 from __future__ import annotations
 
 import functools
+import importlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -33,6 +35,7 @@ from netinv_core.packages import (
     errors_of,
     implementations,
     is_plugin,
+    note_registrations,
 )
 from netinv_core.records import ContentType as ContentType
 
@@ -56,6 +59,7 @@ class Registry:
         self.services: dict[str, Any] = {}  # of packages, by path
         self.apps: dict[str, App] = {}
         self.packages: dict[str, str] = {}  # name of the package by that of its application
+        self.pages: dict[str, list[ModuleType]] = {}  # modules of pages by package
         self.broken = list(broken)
         self.failures = GatheredFailures()  # those that are found while endpoints are completed
         self.faults = Faults()  # those of plugins while the service runs
@@ -121,6 +125,27 @@ class Registry:
         self.packages[app.name] = name
         with errors_of(name):
             self._add_endpoints(app, whole)
+
+    def add_pages(self) -> None:
+        """Imports the modules of pages of every application (:attr:`Feature.web`), and adds their hooks. A service with
+        pages does so once; workers and commands go without these modules.
+
+        :raises PackageError: when a package fails
+        """
+        apps = {package: self.apps[name] for name, package in self.packages.items()}
+        for name, hooks in self.manager.list_name_plugin():
+            # Anew, so that hooks are still called in the order in which packages were added.
+            self.manager.unregister(name=name)
+            self.manager.register(hooks, name)
+            if name in apps:
+                with self.failures.of(name), note_registrations(name):
+                    self.pages[name] = list(map(importlib.import_module, apps[name].web))
+                    for module in reversed(self.pages[name]):
+                        if not self.manager.is_registered(module):  # that of a plugin of one file is
+                            self.manager.register(module, module.__name__)
+                            self._packages_of_plugins[module.__name__] = name
+        self._hook_callers.clear()
+        self.failures.check()
 
     def _add_endpoints(self, app: App, whole: App) -> None:
         """Adds the endpoints of an application; those of its disabled features, too, which the ``whole`` one has.

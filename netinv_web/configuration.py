@@ -27,14 +27,6 @@ MODULES = (
     "netinv_web.static_files",
     "netinv_web.icons",
     "netinv_web.errors",
-    "netinv_web.auth.sign_in",
-    "netinv_web.home",
-    "netinv_web.search",
-    "netinv_web.browsable",
-    "netinv_web.forms.pattern_preview",
-    "netinv_web.account.pages",
-    "netinv_web.system",
-    "netinv_web.documentation",
 )
 # Their paths have parameters, so they come after all others: the first route that matches a path has it.
 DERIVED = "netinv_web.resource_pages"
@@ -49,13 +41,17 @@ AFTER_RENDERERS = 1000  # order of an action after those of the renderers (pyram
 
 def includeme(config: Any) -> None:
     """Adds everything: pages of other packages before those that are derived from resources."""
+    registry = config.registry.netinv
+    registry.add_pages()
+    presentation_checks.check_hooks(registry)
     _templates(config)
     config.add_identity_source(sessions.from_cookie)
     for module in MODULES:
         config.include(module)
-    registry = config.registry.netinv
-    for package, modules in registry.call_each("netinv_web_includes", registry=registry):
-        include_modules(config, package, modules)
+    for package, pages in reversed(registry.pages.items()):
+        include_modules(config, package, [module for module in pages if hasattr(module, "includeme")])
+    for package, names in registry.call_each("netinv_web_includes", registry=registry):
+        include_modules(config, package, names)
     config.include(DERIVED)
     config.add_subscriber(presentation_checks.check_paths, ApplicationCreated)
     _check_hooks(registry)

@@ -16,6 +16,7 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.backups import schedule as backups
 from netinv_core.db import revisions
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.labels import description_of, plural_of
 from netinv_core.read.shared_selects import OwnedSelect, rows_of_all
@@ -187,7 +188,8 @@ def _count_attention(uow: UnitOfWork, items: Sequence[tuple[str, CountedAttentio
     return {id(item): counts[number] for number, (_, item, _) in enumerate(viewed) if number in counts}
 
 
-def attention_of_service(request: Request) -> list[Attention]:
+@hookimpl
+def netinv_web_attention(request: Request) -> list[Attention]:
     """Packages that do not start, migrations that are not applied, and background work that stands still; for
     superusers.
     """

@@ -149,7 +149,9 @@ def netinv_web_undo(request: Request, request_id: str) -> str | None:
 
 @hookspec
 def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Names of modules with ``includeme(config)``, which add pages by ``config.add_netinv_page``."""
+    """Names of modules with ``includeme(config)``, which add pages by ``config.add_netinv_page``, where settings decide
+    which: others are named in :attr:`netinv_core.app.Feature.web`.
+    """
 
 
 @hookspec

@@ -1,6 +1,6 @@
 """Pages: routes with views that return the values of a template, added by the directive ``config.add_netinv_page``.
 
-Example, in a module that a package names in the hook ``netinv_web_includes``::
+Example, in a module that a package names in ``App(web=…)``::
 
     def includeme(config):
         config.add_netinv_page("/plugins/example/overview/", overview, "netinv_example:templates/overview.jinja2")

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from netinv_core import declared_types, fields
+from netinv_core import declared_types, fields, plugin_checks
 from netinv_core.declaration_checks import DeclarationError
+from netinv_core.hook_results import OF_PAGES
 from netinv_core.http.errors import exists
 from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.nearest import hint
@@ -24,8 +25,28 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
 
+PRESENTATION = "netinv_web_presentation"  # which imports in the background ask for
 REFERENCES = (fields.Reference, fields.ToMany)
 Names = tuple[str, Collection[str], Collection[str], str]
+
+
+def check_hooks(registry: Registry) -> None:
+    """Checks the hooks of the modules of pages (:attr:`netinv_core.app.Feature.web`) of plugins.
+
+    :raises PackageError: for a hook that no package specifies, and for one that is asked for without pages, too
+    """
+    plugin_checks.check_hooks(registry)
+    for package, modules in registry.pages.items():
+        own = [module for module in modules if registry.manager.get_name(module) != package]  # others than a lone file
+        hooks = {caller.name: module for module in own for caller in registry.manager.get_hookcallers(module) or ()}
+        for name in hooks if registry.is_plugin(package) else ():
+            if not name.startswith(OF_PAGES) or name == PRESENTATION:
+                with registry.failures.of(package):
+                    raise DeclarationError(
+                        f"the module of pages {hooks[name].__name__} has the hook {name}, which workers ask for, too; "
+                        "it belongs into the module with netinv_app"
+                    )
+    registry.failures.check()
 
 
 def check(registry: Registry) -> None:
@@ -41,7 +62,7 @@ def check(registry: Registry) -> None:
         if registry.is_plugin(endpoint.package) and endpoint.resource.of is None:
             with registry.failures.of(endpoint.package):
                 _check(endpoint, endpoint.resource.presentation)
-        for package, other in registry.call_each("netinv_web_presentation", registry=registry, endpoint=endpoint):
+        for package, other in registry.call_each(PRESENTATION, registry=registry, endpoint=endpoint):
             if registry.is_plugin(package) and other is not None:
                 with registry.failures.of(package):
                     _check(endpoint, other)

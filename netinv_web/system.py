@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyramid.request import Request
@@ -11,12 +11,15 @@ from pyramid.response import Response
 
 from netinv_core.db.revisions import pending_heads
 from netinv_core.errors import Denied
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http import root_views
 from netinv_core.labels import label_of_name
 from netinv_core.masking import MASK, credential_name
+from netinv_core.presentation import MenuEntry, MenuSection
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_outgoing.urls import split_url
+from netinv_web import documentation
 from netinv_web.markup import time_markup
 from netinv_web.pages import see_other
 
@@ -107,6 +110,19 @@ def show_plugins(request: Request) -> dict[str, Any]:
 def to_system(request: Request) -> Response:
     """``/admin/``, as in Nautobot."""
     return see_other("/system/")
+
+
+@hookimpl
+def netinv_web_menu() -> Sequence[MenuSection]:
+    """The section of the interface itself."""
+    entries = [
+        MenuEntry("System", "/system/", superuser=True),
+        MenuEntry("Installed plugins", "/plugins/installed-plugins/"),
+        MenuEntry("API", "/api/"),
+        MenuEntry("API documentation", "/api/docs/"),
+        *([MenuEntry("Documentation", documentation.PATH)] if documentation.is_built() else []),
+    ]
+    return [MenuSection("System", entries, "cog-6-tooth", 900)]
 
 
 def includeme(config: Any) -> None:

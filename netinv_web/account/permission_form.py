@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import colander
 
 from netinv_core.auth.models import ObjectPermission
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import label_of
 from netinv_core.sql.lookups import LOOKUPS
 from netinv_web.forms.control_values import parse_json, pretty_json
@@ -54,7 +55,8 @@ ROWS_HELP = (
 Row = tuple[str, str, str]
 
 
-def controls(registry: Registry) -> dict[tuple[str, str], ControlFactory]:
+@hookimpl
+def netinv_web_controls(registry: Registry) -> dict[tuple[str, str], ControlFactory]:
     """The factories of controls for fields of permissions."""
     label = next((label for label, endpoint in registry.endpoints.items() if endpoint.model is ObjectPermission), "")
     return {(label, "actions"): _actions, (label, "constraints"): constraints_control} if label else {}

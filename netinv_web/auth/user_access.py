@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -12,6 +12,7 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.auth.models import ObjectPermission, User
 from netinv_core.errors import Denied, NotFound
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
@@ -101,3 +102,9 @@ TAB = Tab(
     template="netinv_web:templates/user_access.jinja2",
     permission=("users.objectpermission", "view"),
 )
+
+
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> Sequence[Tab]:
+    """The tab of accounts that explains their access to an object."""
+    return [TAB] if endpoint.model is User else []

@@ -13,6 +13,7 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_web.extensions import Snippet, call_of_extension, extensions_of
 from netinv_web.failures import log_failure
 from netinv_web.lists.list_query import query_of
@@ -88,3 +89,9 @@ def as_code(
         except Exception:
             log_failure(registry, "the snippet %r failed on %s", snippet.name, request.path)
     return forms
+
+
+@hookimpl
+def netinv_web_snippets() -> Sequence[Snippet]:
+    """Forms of *as code* with the REST API."""
+    return SNIPPETS

@@ -12,13 +12,18 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from markupsafe import Markup
+from pyramid.interfaces import IRoutesMapper
+from pyramid.response import Response
 from sqlalchemy.engine import Engine
 
 from netinv_admin.commands.cli import cli
 from netinv_core import App, Feature, computed, hookimpl, root
 from netinv_core.main import make_app, read_settings
 from netinv_core.packages import Packages, discover
+from netinv_core.registry import Registry
 from netinv_testing import Api, Service
+from netinv_web.extensions import Panel, extensions_of
 
 pytestmark = pytest.mark.any_database
 SECRET = "of more than thirty-two characters"
@@ -90,6 +95,43 @@ def test_a_disabled_feature_is_left_out_and_its_settings_remain_known(
     api.get("/api/plugins/hello/greet/", status=404)
     assert api.get("/api/plugins/hello/") == {}
     assert "greeting" not in api.post(TENANTS, {"name": service.unique(), "slug": service.unique()})
+
+
+@pytest.fixture
+def pages(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module of pages: a panel of tenants, and a page."""
+    module = ModuleType("netinv_hello_pages")
+
+    @hookimpl
+    def netinv_web_panels(endpoint: Any) -> list[Panel]:
+        return [Panel("hello", "Hello", lambda *given: Markup("you"))] if endpoint.label == "tenancy.tenant" else []
+
+    def includeme(config: Any) -> None:
+        config.add_netinv_page("/plugins/hello/page/", lambda request: Response("hello"))
+
+    module.netinv_web_panels, module.includeme = netinv_web_panels, includeme  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return module
+
+
+def served_paths(app: Any) -> set[str]:
+    """The patterns of the routes of an application."""
+    return {route.pattern for route in app.registry.queryUtility(IRoutesMapper).get_routes()}
+
+
+@pytest.mark.parametrize(("disabled", "served"), [("", True), ("hello.greeting", False)])
+def test_pages_of_a_feature_are_added_unless_it_is_disabled(
+    engine: Engine, packages: Callable[..., Packages], pages: ModuleType, disabled: str, served: bool
+) -> None:
+    settings = {"netinv.secret": SECRET, "netinv.disabled_features": disabled}
+    typed, found = read_settings(settings, packages(greeting_module(web=[pages.__name__])))
+    app = make_app(engine, typed, packages=found)
+    registry: Registry = app.registry.netinv
+    panels = extensions_of(registry.hooks.netinv_web_panels, registry["tenancy.tenant"], registry=registry)
+    assert ("/plugins/hello/page/" in served_paths(app), "hello" in {panel.name for panel in panels}) == (
+        served,
+        served,
+    )
 
 
 def test_a_feature_that_does_not_exist_cannot_be_disabled() -> None:

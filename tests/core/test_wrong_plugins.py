@@ -51,6 +51,12 @@ APP = "@hookimpl\ndef netinv_app():\n    return {}\n"
 INCLUDE = APP.format("app()") + "\ndef includeme(config):\n    {}\n"
 RULES = "@hookimpl\ndef netinv_rules(registry, endpoint):\n    return on_sites(endpoint, {})\n"
 PRESENTED = APP.format("app(Resource(Wrong, 'wrongs', presentation=Presentation({})))")
+AMONG_PAGES = (
+    "import sys, types\n"
+    + APP.format("app(web=[f'{{__name__}}_pages'])")
+    + "\npages = sys.modules[f'{{__name__}}_pages'] = types.ModuleType(f'{{__name__}}_pages')\n"
+    "@hookimpl\ndef {0}({1}):\n    return []\npages.{0} = {0}\ndel {0}\n"
+)
 ROUTE = "config.add_route(HERE, {!r}); config.add_view(view, route_name=HERE, permission='view')"
 
 
@@ -270,6 +276,21 @@ WRONG = {
         "no application dcmi",
     ),
     "module that is not there": Wrong(APP.format("App(HERE, 'Wrong', plugin=True, includes=['nowhere'])"), "nowhere"),
+    "page module that is not there": Wrong(APP.format("app(web=['nowhere'])"), "No module named 'nowhere'"),
+    "page modules in a text": Wrong(
+        APP.format("app(web='nowhere')"), "web of {} is 'nowhere'; expected a list of names of modules"
+    ),
+    "rule among pages": Wrong(
+        AMONG_PAGES.format("netinv_rules", "registry, endpoint"),
+        "the module of pages netinv_plugin_{}_pages has the hook netinv_rules, which workers ask for, too",
+    ),
+    "presentation among pages": Wrong(
+        AMONG_PAGES.format("netinv_web_presentation", "endpoint"), "has the hook netinv_web_pres"
+    ),
+    "misspelled hook among pages": Wrong(
+        AMONG_PAGES.format("netinv_web_pannels", "endpoint"), "hook netinv_web_pannels; did you mean netinv_web_panels"
+    ),
+    "other parameters among pages": Wrong(AMONG_PAGES.format("netinv_web_panels", "sites"), "netinv_web_panels"),
     "setting of another": Wrong(APP.format("app(settings={'paginate_count': (int, 1)})"), "paginate_count"),
     "page of another": Wrong(
         "@hookimpl\ndef netinv_web_includes(registry):\n    return [__name__]\n"
