@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_circuits import nautobot2, netbox
-from netinv_circuits.circuits import TERMINATION, circuit_types, circuits
+from netinv_circuits.circuits import circuit_types, circuits
 from netinv_circuits.menu import MENU
 from netinv_circuits.providers import provider_networks, providers
-from netinv_circuits.terminations import CIRCUIT, CircuitTermination, circuit_terminations
+from netinv_circuits.terminations import CircuitTermination, circuit_terminations
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import related
 from netinv_core.read.recognisers import Match, SearchProvider
 from netinv_core.resource import count_of
-from netinv_dcim.cabling.paths import End
 from netinv_dcim.searching import as_number_matches
 
 if TYPE_CHECKING:
@@ -36,6 +34,7 @@ app = App(
     "Circuits",
     [providers, circuit_types, circuits, provider_networks, circuit_terminations],
     migrations="netinv_circuits:migrations",
+    web=["netinv_circuits.pages"],
     needs=["extras.statuses"],
     distribution="netinv-circuits",
     menu=MENU,
@@ -85,25 +84,3 @@ def _of_as_number(uow: UnitOfWork, text: str) -> Iterable[Match]:
 def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
     """Recognises the AS numbers of providers in searches."""
     return [SearchProvider("AS number of providers", 20, _of_as_number)]
-
-
-def _side_of(endpoint: Endpoint, circuit: Mapping[str, Any]) -> End | None:
-    """The side of a circuit at which its path is entered; the drawing goes through both."""
-    side = circuit["termination_a"] or circuit["termination_z"]
-    return End(TERMINATION, uuid.UUID(str(side["id"]))) if side else None
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the path of cables through a circuit to its page."""
-    from netinv_dcim.web import trace_pages
-
-    return [trace_pages.panel(_side_of)] if endpoint.label == CIRCUIT else []
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the path of cables through a circuit."""
-    from netinv_dcim.web import trace_pages
-
-    return [trace_pages.tab(_side_of)] if endpoint.label == CIRCUIT else []

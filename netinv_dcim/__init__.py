@@ -143,6 +143,22 @@ app = App(
         "netinv_dcim.components.type_differences",
         "netinv_dcim.components.apply_type",
     ],
+    web=[
+        "netinv_dcim.web.panels",
+        "netinv_dcim.web.type_differences",
+        "netinv_dcim.web.ports.columns",
+        "netinv_dcim.web.rack_elevations",
+        "netinv_dcim.web.trace_pages",
+        "netinv_dcim.web.connect.page",
+        "netinv_dcim.web.recabling.page",
+        "netinv_dcim.web.workbench.page",
+        "netinv_dcim.web.ports.actions",
+        "netinv_dcim.web.type_application",
+        "netinv_dcim.web.type_moves",
+        "netinv_dcim.web.free_units",
+        "netinv_dcim.web.front_port_spread",
+        "netinv_dcim.web.device_type_files",
+    ],
     needs=["extras.statuses"],
     distribution="netinv-dcim",
     menu=MENU,
@@ -245,91 +261,8 @@ def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
 
 
 @hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds drawings of racks, and where devices differ from their types."""
-    from netinv_dcim.web import panels
-
-    return panels.panels_of(endpoint)
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the path of cables from a port."""
-    from netinv_dcim.web import panels
-
-    return panels.tabs_of(endpoint)
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the action that connects a port."""
-    from netinv_dcim.web import panels
-
-    return panels.actions_of(endpoint)
-
-
-@hookimpl
-def netinv_web_spreads(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Places front ports of one form on the positions of rear ports in turn."""
-    from netinv_dcim.web import front_port_spread
-
-    return front_port_spread.spreads_of(endpoint)
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
-    """The position of a device, chosen among the free units of its rack."""
-    from netinv_dcim.web import free_units
-
-    return free_units.CONTROLS
-
-
-@hookimpl
-def netinv_web_file_imports(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Imports files of the device type library on the import page of device types."""
-    if not device_type_library.IS_AVAILABLE:
-        return ()
-    from netinv_dcim.web import device_type_files
-
-    return device_type_files.file_imports_of(endpoint)
-
-
-@hookimpl
-def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the other end and the cable of ports, and the number of differences of devices from their types."""
-    from netinv_dcim.web import type_differences
-    from netinv_dcim.web.ports import columns
-
-    return [type_differences.COLUMN] if endpoint.label == DEVICE else columns.columns_of(endpoint)
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Adds pages: the elevations of many racks, drawings of paths as files, connecting ports, the workbench, and
-    the application of device types, and moves to another one.
-    """
-    modules = (
-        "rack_elevations",
-        "trace_pages",
-        "connect.page",
-        "recabling.page",
-        "workbench.page",
-        "ports.actions",
-        "type_application",
-        "type_moves",
-    )
-    return [f"netinv_dcim.web.{module}" for module in modules]
-
-
-@hookimpl
 def netinv_change_pictures(changes: Sequence[Any]) -> Iterable[ChangePicture]:
     """Adds elevations of racks and paths of cables."""
     from netinv_dcim.web import change_pictures
 
     return change_pictures.pictures_of(changes)
-
-
-@hookimpl
-def netinv_web_static(registry: Registry) -> Mapping[str, str]:
-    """Adds the style sheet of drawings of racks."""
-    return {"dcim": "netinv_dcim:web/static"}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
@@ -13,7 +12,6 @@ from netinv_extras import hookspecs, import_completion, nautobot, nautobot2, net
 from netinv_extras.content_types import content_types
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
     from netinv_import.mapping import DumpMapping
@@ -45,6 +43,10 @@ app = App(
     "Extras",
     [content_types],
     migrations="netinv_extras:migrations",
+    web=[
+        "netinv_extras.web.links",
+        "netinv_extras.web.type_labels",
+    ],
     hooks=hookspecs,
     distribution="netinv-extras",
     menu=[MenuSection("Customization", ["content-types"], icon="adjustments-horizontal", position=719)],
@@ -70,27 +72,3 @@ def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]
 def netinv_complete_import(uow: UnitOfWork, mapping: DumpMapping) -> None:
     """Adds statuses, and custom fields for values without a field, to a dump."""
     import_completion.complete(uow, mapping)
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Custom links, job buttons and export templates of an object."""
-    from netinv_extras.web import links
-
-    return links.panels_of(endpoint)
-
-
-@hookimpl
-def netinv_web_cells(registry: Registry) -> Mapping[Any, Any]:
-    """The title of a content type."""
-    from netinv_extras.web import type_labels
-
-    return type_labels.CELLS
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
-    """Controls for content types."""
-    from netinv_extras.web import type_labels
-
-    return type_labels.CONTROLS

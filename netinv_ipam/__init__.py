@@ -46,6 +46,17 @@ app = App(
     [vrfs, route_targets, rirs, aggregates, roles, prefixes, ip_addresses, vlan_groups, vlans, services],
     migrations="netinv_ipam:migrations",
     includes=["netinv_ipam.allocation", "netinv_ipam.reshaping_actions", "netinv_ipam.vlan_numbers"],
+    web=[
+        "netinv_ipam.web.pages",
+        "netinv_ipam.web.panels",
+        "netinv_ipam.web.vlan_map",
+        "netinv_ipam.web.reshape_pages",
+        "netinv_ipam.web.vlan_pages",
+        "netinv_ipam.web.vrf_pages",
+        "netinv_ipam.web.assigning",
+        "netinv_ipam.web.port_columns",
+        "netinv_ipam.web.address_pages",
+    ],
     needs=["extras.statuses"],
     distribution="netinv-ipam",
     menu=MENU,
@@ -144,54 +155,3 @@ def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]
 def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
     """Recognises addresses, prefixes and VLANs in searches."""
     return searching.PROVIDERS
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Adds the pages that allocate, split, merge and move prefixes, assign addresses, and find a free VLAN."""
-    names = ("pages", "reshape_pages", "vlan_pages", "assigning")
-    return [f"netinv_ipam.web.{name}" for name in names]
-
-
-@hookimpl
-def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the addresses and VLANs of interfaces, and what addresses are assigned to, with its site."""
-    from netinv_ipam.web import address_pages, port_columns
-
-    return [*port_columns.columns_of(endpoint), *address_pages.columns_of(endpoint)]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the space of prefixes, the numbers of VLAN groups, the addresses of interfaces, the place of addresses."""
-    from netinv_ipam.web import address_pages, assigning, panels, vlan_map
-
-    modules = (panels, vlan_map, assigning, address_pages)
-    return [panel for module in modules for panel in module.panels_of(endpoint)]
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds what is within a prefix or a VRF, and the members of a VLAN."""
-    from netinv_ipam.web import panels, vlan_pages, vrf_pages
-
-    return [tab for module in (panels, vlan_pages, vrf_pages) for tab in module.tabs_of(endpoint)]
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the tree of prefixes, what changes their structure, the next free VLAN of a group, and the assignment of
-    addresses.
-    """
-    from netinv_ipam.web import address_pages, panels, reshape_pages, vlan_pages
-
-    if endpoint.label == vlan_pages.GROUP:
-        return [vlan_pages.NEXT]
-    of_prefixes = reshape_pages.actions() if endpoint.label == panels.PREFIX else []
-    return [*panels.TREES.get(endpoint.label, ()), *of_prefixes, *address_pages.actions_of(endpoint)]
-
-
-@hookimpl
-def netinv_web_static(registry: Registry) -> dict[str, str]:
-    """Adds the style sheet of the tree of prefixes."""
-    return {"ipam": "netinv_ipam:web/static"}

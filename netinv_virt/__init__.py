@@ -44,6 +44,10 @@ app = App(
     "Virtualization",
     [cluster_types, cluster_groups, clusters, virtual_machines, interfaces],
     migrations="netinv_virt:migrations",
+    web=[
+        "netinv_virt.web.cluster_pages",
+        "netinv_virt.web.enabling",
+    ],
     needs=["extras.statuses"],
     distribution="netinv-virt",
     menu=MENU,
@@ -123,25 +127,3 @@ def _of_mac_address(uow: UnitOfWork, text: str) -> Iterable[Match]:
 def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
     """Recognises the MAC addresses of virtual machines' interfaces in searches."""
     return [SearchProvider("MAC address of virtual machines", 10, _of_mac_address)]
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds what is in a cluster."""
-    from netinv_virt.web import cluster_pages
-
-    return cluster_pages.tabs_of(endpoint)
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adds the actions that enable and disable interfaces."""
-    from netinv_virt.web import enabling
-
-    return enabling.actions_of(endpoint)
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Adds the pages of these actions."""
-    return ["netinv_virt.web.enabling"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.storage.files import Upload
-from netinv_dcim.device_type_library import MAX_TYPES
+from netinv_dcim.device_type_library import IS_AVAILABLE, MAX_TYPES
 from netinv_dcim.device_types import DeviceType
 from netinv_web.file_imports import FileImport, FilesResult, ImportOption
 
@@ -29,9 +30,10 @@ EXACT = ImportOption(
 )
 
 
-def file_imports_of(endpoint: Endpoint) -> Iterable[FileImport]:
+@hookimpl
+def netinv_web_file_imports(endpoint: Endpoint) -> Iterable[FileImport]:
     """The import of files of the library, for device types."""
-    if endpoint.model is DeviceType:
+    if IS_AVAILABLE and endpoint.model is DeviceType:
         extensions = (".zip", ".tar.gz", ".tgz", ".png", ".jpg")
         yield FileImport("device-type-library", HELP, extensions, takes, run, options=[EXACT])
 

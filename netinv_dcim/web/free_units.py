@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_dcim.rack_position import Mounted, fits, mounted_and_types, names_of, taken_by
 from netinv_dcim.racks import Rack, RackReservation
@@ -72,3 +73,9 @@ def _reserved_units(uow: UnitOfWork, rack_id: uuid.UUID) -> set[int]:
 
 
 CONTROLS = {("dcim.device", "position"): ChoiceOffer("Show free units", (RACK, FACE, TYPE), _offer_units)}
+
+
+@hookimpl
+def netinv_web_controls() -> Mapping[Any, Any]:
+    """The position of a device, chosen among the free units of its rack."""
+    return CONTROLS

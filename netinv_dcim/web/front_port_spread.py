@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
+from netinv_core.hookspecs import hookimpl
 from netinv_core.write.slugs import natural_key
 from netinv_web.extensions import Spread
 
@@ -24,7 +25,8 @@ FIELDS = ("rear_port", "rear_port_position")
 PARENTS = {"dcim.frontport": "device", "dcim.frontporttemplate": "device_type"}
 
 
-def spreads_of(endpoint: Endpoint) -> list[Spread]:
+@hookimpl
+def netinv_web_spreads(endpoint: Endpoint) -> list[Spread]:
     """The spreads of a resource."""
     parent = PARENTS.get(endpoint.label)
     return [spread_of(endpoint, parent)] if parent is not None else []

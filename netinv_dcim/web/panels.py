@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import CABLE, End
 from netinv_dcim.rack_position import Mounted, read_mounted
@@ -109,7 +110,8 @@ def _elevation(rack: Mapping[str, Any], faces: Sequence[str]) -> dict[str, Any]:
     return {**shown, "link": "", "areas": {}}
 
 
-def panels_of(endpoint: Endpoint) -> list[Panel]:
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> list[Panel]:
     """The panels of a resource."""
     if endpoint.label == "dcim.rack":
         return [
@@ -127,7 +129,8 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
     return [*own, trace_pages.panel()] if trace_pages.is_end(endpoint) else []
 
 
-def tabs_of(endpoint: Endpoint) -> list[Tab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[Tab]:
     """The tabs of a resource."""
     return [trace_pages.tab()] if trace_pages.is_end(endpoint) else []
 
@@ -260,9 +263,16 @@ ACTIONS: Mapping[str, Sequence[Action]] = {
 }
 
 
-def actions_of(endpoint: Endpoint) -> list[Action]:
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> list[Action]:
     """The actions of a resource: ports without a cable can be connected, devices in racks moved."""
     if not issubclass(endpoint.model, Cabled) or endpoint.resource.of is not None:
         return [*ACTIONS.get(endpoint.label, ())]
     connect = dataclasses.replace(CONNECT, applies=lambda item: _is_free(item) and _takes_cable(endpoint, item))
-    return [connect, MOVE, DISCONNECT, *port_actions.actions_of(endpoint)]
+    return [connect, MOVE, DISCONNECT, *port_actions.of_port(endpoint)]
+
+
+@hookimpl
+def netinv_web_static() -> Mapping[str, str]:
+    """The style sheet of drawings of racks."""
+    return {"dcim": "netinv_dcim:web/static"}

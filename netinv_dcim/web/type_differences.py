@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import label_of, title_of
 from netinv_core.models.columns import column_info
 from netinv_core.read import listing
@@ -113,3 +114,9 @@ def differs(plan: ReadPlan, place: JoinedTable) -> CellReader:
 PANEL = Panel(NAME, "Differs from its type", of_device, side="main", lazy=True, template=TEMPLATE, position=60)
 TYPE_PANEL = Panel(NAME, "Devices that differ", of_type, lazy=True, template=COUNT_TEMPLATE, position=60)
 COLUMN = ListColumn("differs", "Differs from type", differs)
+
+
+@hookimpl
+def netinv_web_columns(endpoint: Endpoint) -> Sequence[ListColumn]:
+    """The number of differences of devices from their types."""
+    return [COLUMN] if endpoint.label == DEVICE else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from huey import crontab
@@ -14,10 +14,9 @@ from netinv_core.changelog.guards import ChangeGuard
 from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import MenuSection
 from netinv_core.tasks.queue import Task
-from netinv_extras.change_requests import models, proposals, requirements, review_rules, waiting
+from netinv_extras.change_requests import models, requirements, review_rules, waiting
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
@@ -30,6 +29,14 @@ feature = Feature(
         "netinv_extras.change_requests.entering",
         "netinv_extras.change_requests.actions",
         "netinv_extras.change_requests.documents",
+    ],
+    web=[
+        "netinv_extras.change_requests.web.steps",
+        "netinv_extras.change_requests.web.entered",
+        "netinv_extras.change_requests.web.panel",
+        "netinv_extras.change_requests.web.marks",
+        "netinv_extras.change_requests.web.proposing",
+        "netinv_extras.change_requests.web.rule_form",
     ],
     settings={"max_proposed_changes": (settings.count, 5000), "change_request_approvals": (settings.count, 0)},
     menu=[MenuSection("Operations", ["change-requests", "review-rules"], icon="queue-list", position=704)],
@@ -71,43 +78,3 @@ def netinv_reverted(uow: UnitOfWork, changes: Sequence[Any]) -> None:
     from netinv_extras.change_requests import lifecycle
 
     lifecycle.follow_revert(uow, changes)
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """The pages of the buttons of a change request."""
-    return ["netinv_extras.change_requests.web.steps", "netinv_extras.change_requests.web.entered"]
-
-
-@hookimpl
-def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Change requests that wait for the user's review, and those not merged at their time."""
-    from netinv_extras.change_requests.web import panel
-
-    return panel.attention(request)
-
-
-@hookimpl
-def netinv_web_save_buttons(request: Any, endpoint: Endpoint) -> Iterable[Any]:
-    """*Propose* beside *Save*."""
-    from netinv_extras.change_requests.web import proposing
-
-    return proposing.save_buttons(request, endpoint)
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
-    """The controls of review rules."""
-    from netinv_extras.change_requests.web import rule_form
-
-    return rule_form.CONTROLS
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The parts of the page of a change request; the changed values on the pages of what it can change."""
-    from netinv_extras.change_requests.web import marks, panel
-
-    if endpoint.label == models.LABEL:
-        return panel.PANELS
-    return [marks.PANEL] if proposals.is_offered(endpoint) else []

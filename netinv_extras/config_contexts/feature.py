@@ -23,6 +23,7 @@ feature = Feature(
     "config_contexts",
     "Config contexts",
     [schemas.config_context_schemas, models.config_contexts],
+    web=["netinv_extras.config_contexts.web.tab"],
     menu=[
         MenuSection(
             "Customization",
@@ -66,19 +67,3 @@ def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:
 def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
     """Contexts that apply to nothing, as the last object of one of their scopes was deleted."""
     return [limits.check(engine)]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The scopes of a context that have lost their last object."""
-    from netinv_extras.config_contexts.web import tab
-
-    return tab.panels_of(endpoint)
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The merged context of an object."""
-    from netinv_extras.config_contexts.web import tab
-
-    return tab.tabs_of(endpoint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
@@ -22,6 +22,10 @@ feature = Feature(
     "custom_fields",
     "Custom fields",
     [models.custom_fields, models.custom_field_choices],
+    web=[
+        "netinv_extras.custom_fields.web.panel",
+        "netinv_extras.custom_fields.web.controls",
+    ],
     menu=[
         MenuSection(
             "Customization",
@@ -56,19 +60,3 @@ def netinv_document_members(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str,
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
     """Validation of values."""
     return [field.rule(endpoint)] if field.NAME in endpoint.fields else []
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The values of an object."""
-    from netinv_extras.custom_fields.web import panel
-
-    return [panel.PANEL] if field.NAME in endpoint.fields else []
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
-    """A control for each custom field."""
-    from netinv_extras.custom_fields.web import controls
-
-    return controls.CONTROLS

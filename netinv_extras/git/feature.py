@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from huey import crontab
 from sqlalchemy.engine import Engine
@@ -16,10 +16,8 @@ from netinv_core.presentation import MenuSection
 from netinv_core.tasks.queue import Task
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.git import models
-from netinv_extras.git.sync import LABEL
 
 if TYPE_CHECKING:
-    from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
 
 
@@ -39,6 +37,7 @@ feature = Feature(
     "Git repositories",
     [models.git_repositories],
     includes=["netinv_extras.git.views"],
+    web=["netinv_extras.git.web.syncs"],
     settings={
         "git_root": (str, "var/git"),
         "git_protocols": (protocols, ("https", "http", "ssh")),
@@ -75,25 +74,3 @@ def netinv_checks(engine: Engine, registry: Registry) -> Iterable[Finding]:
     from netinv_extras.git import checks
 
     return checks.findings(registry)
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """The synchronisation of a repository."""
-    return ["netinv_extras.git.web.syncs"]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """State and report of the last synchronisation."""
-    from netinv_extras.git.web import syncs
-
-    return [syncs.PANEL] if endpoint.label == LABEL else []
-
-
-@hookimpl
-def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Repositories that could not be synchronised."""
-    from netinv_extras.git.web import syncs
-
-    return [syncs.FAILED_SYNCS]

@@ -20,6 +20,7 @@ feature = Feature(
     "image_attachments",
     "Image attachments",
     [image_attachments.image_attachments],
+    web=["netinv_extras.image_attachments.web.panel"],
     menu=[MenuSection("Customization", ["image-attachments"], icon="adjustments-horizontal", position=717)],
 )
 
@@ -34,19 +35,3 @@ def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Deletes the images of an object."""
     return [image_attachments.generic_cascade]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The images of an object."""
-    from netinv_extras.image_attachments.web import panel
-
-    return [panel.PANEL] if image_attachments.has_images(endpoint) else []
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adding an image to an object."""
-    from netinv_extras.image_attachments.web import panel
-
-    return [panel.ADD_IMAGE] if image_attachments.has_images(endpoint) else []

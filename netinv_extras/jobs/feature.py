@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import click
 
     from netinv_core.changelog.change_set import Change
-    from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
@@ -47,6 +46,11 @@ feature = Feature(
         "netinv_extras.jobs.results",
         "netinv_extras.jobs.approval_views",
         "netinv_extras.jobs.buttons",
+    ],
+    web=[
+        "netinv_extras.jobs.web.pages",
+        "netinv_extras.jobs.web.states",
+        "netinv_extras.jobs.web.background",
     ],
     settings={
         "jobs_root": (str, ""),
@@ -171,41 +175,3 @@ def netinv_jobs(registry: Registry) -> Iterable[type]:
     from netinv_extras.jobs.web import background
 
     return [background.RunTask]
-
-
-@hookimpl
-def netinv_web_background(registry: Registry) -> Any:
-    """Runs tasks of pages as jobs."""
-    from netinv_extras.jobs.web import background
-
-    return background.BACKGROUND
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Pages that run jobs, show their logs, and approve them."""
-    return ["netinv_extras.jobs.web.pages"]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Panels of jobs, their results and schedules."""
-    from netinv_extras.jobs.web import pages
-
-    return pages.PANELS.get(endpoint.label, ())
-
-
-@hookimpl
-def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Jobs that wait for approval, and what could not run."""
-    from netinv_extras.jobs.web import pages
-
-    return pages.attention(request)
-
-
-@hookimpl
-def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The state of schedules and of job hooks."""
-    from netinv_extras.jobs.web import states
-
-    return states.COLUMNS.get(endpoint.label, ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
@@ -21,6 +21,7 @@ feature = Feature(
     "Notes",
     [notes.notes],
     includes=["netinv_extras.notes"],
+    web=["netinv_extras.notes.web.page"],
     menu=[MenuSection("Customization", ["notes"], icon="adjustments-horizontal", position=718)],
 )
 
@@ -29,17 +30,3 @@ feature = Feature(
 def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """``notes_url`` on organizational resources."""
     return [notes.notes_url] if issubclass(endpoint.model, Organizational) else []
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """The page that adds a note."""
-    return ["netinv_extras.notes.web.page"]
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The notes about an object."""
-    from netinv_extras.notes.web import page
-
-    return page.tabs_of(endpoint)

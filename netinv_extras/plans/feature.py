@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netinv_core import settings
 from netinv_core.app import Feature
@@ -15,7 +15,6 @@ from netinv_extras.plans import models
 if TYPE_CHECKING:
     import click
 
-    from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
 
 feature = Feature(
@@ -23,6 +22,7 @@ feature = Feature(
     "Plans",
     [models.plans],
     includes=["netinv_extras.plans.applying"],
+    web=["netinv_extras.plans.web.panel"],
     settings={"plan_retention": (settings.count, 90)},
     menu=[MenuSection("Operations", ["plans"], icon="queue-list", position=704)],
 )
@@ -40,17 +40,3 @@ def netinv_commands() -> dict[str, list[click.Command]]:
 def netinv_retention(registry: Registry) -> Iterable[Retention]:
     """Plans."""
     return [models.retention]
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """The page that applies a plan."""
-    return ["netinv_extras.plans.web.panel"]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The changes of a plan."""
-    from netinv_extras.plans.web import panel
-
-    return [panel.PANEL] if endpoint.label == models.LABEL else []

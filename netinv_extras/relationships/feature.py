@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netinv_core.app import Feature
 from netinv_core.hookspecs import hookimpl
@@ -24,6 +24,10 @@ feature = Feature(
     "relationships",
     "Relationships",
     [models.relationships, associations.relationship_associations],
+    web=[
+        "netinv_extras.relationships.web.panel",
+        "netinv_extras.relationships.web.controls",
+    ],
     menu=[
         MenuSection(
             "Customization",
@@ -65,19 +69,3 @@ def netinv_reverted(uow: UnitOfWork, changes: Sequence[NetChange]) -> None:
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Deletes the associations of an object."""
     return associations.generic_cascades
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The objects at the other ends."""
-    from netinv_extras.relationships.web import panel
-
-    return [panel.PANEL] if models.NAME in endpoint.fields else []
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
-    """A picker for each side of a relationship."""
-    from netinv_extras.relationships.web import controls
-
-    return controls.CONTROLS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import Feature
@@ -22,6 +22,7 @@ feature = Feature(
     "tags",
     "Tags",
     [tags.tags],
+    web=["netinv_extras.tags.web.parts"],
     menu=[MenuSection("Customization", ["tags"], icon="adjustments-horizontal", position=710)],
 )
 
@@ -54,27 +55,3 @@ def netinv_context_scopes(registry: Registry) -> Iterable[ContextScope]:
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Deletes the assignments of an object."""
     return [tags.generic_cascade]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The tags of an object."""
-    from netinv_extras.tags.web import parts
-
-    return [parts.PANEL] if parts.NAME in endpoint.fields else []
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adding tags to selected objects."""
-    from netinv_extras.tags.web import parts
-
-    return parts.actions_of(endpoint)
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
-    """A picker of tags."""
-    from netinv_extras.tags.web import parts
-
-    return parts.CONTROLS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netinv_core import settings
 from netinv_core.app import Feature
@@ -34,6 +34,12 @@ feature = Feature(
     "templates",
     "Computed fields, custom links and export templates",
     [custom_links.custom_links, computed_fields.computed_fields, export_templates.export_templates],
+    web=[
+        "netinv_extras.templates.web.panel",
+        "netinv_extras.templates.web.trial",
+        "netinv_extras.templates.web.form_part",
+        "netinv_extras.templates.web.exports",
+    ],
     settings={
         "export_timeout": (settings.seconds, 10.0),
         "template_timeout": (settings.seconds, 2.0),
@@ -73,41 +79,3 @@ def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:
     from netinv_extras.git import content_kinds
 
     return content_kinds.EXPORT_TEMPLATES
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Computed fields of an object."""
-    from netinv_extras.templates.web import panel
-
-    return [panel.PANEL] if computed_fields.NAME in endpoint.fields else []
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """The pages on which templates are tried."""
-    return ["netinv_extras.templates.web.trial"]
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The way to these pages."""
-    from netinv_extras.templates.web import trial
-
-    return trial.actions_of(endpoint)
-
-
-@hookimpl
-def netinv_web_form_parts(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """*Try it*: the part of forms that renders the template in them."""
-    from netinv_extras.templates.web import form_part
-
-    return form_part.parts_of(endpoint)
-
-
-@hookimpl
-def netinv_web_exports(request: Any, endpoint: Endpoint) -> Iterable[Any]:
-    """The export templates of the list's content type."""
-    from netinv_extras.templates.web import exports
-
-    return exports.exports_of(request, endpoint)

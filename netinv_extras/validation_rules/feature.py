@@ -13,7 +13,6 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.presentation import MenuSection
 from netinv_core.read.filters import Filter
-from netinv_extras.content_types import has_pages
 from netinv_extras.validation_rules import judging, models, violations
 
 if TYPE_CHECKING:
@@ -26,6 +25,11 @@ feature = Feature(
     "Validation rules",
     [models.validation_rules],
     includes=["netinv_extras.validation_rules.violations", "netinv_extras.validation_rules.trials"],
+    web=[
+        "netinv_extras.validation_rules.web.tab",
+        "netinv_extras.validation_rules.web.parts",
+        "netinv_extras.validation_rules.web.controls",
+    ],
     menu=[MenuSection("Customization", ["validation-rules"], icon="adjustments-horizontal", position=715)],
 )
 
@@ -56,67 +60,3 @@ def netinv_importers(registry: Registry, product: str) -> Mapping[str, Declarati
     from netinv_extras.validation_rules import nautobot
 
     return nautobot.models(registry) if product == "nautobot" else {}
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The objects that break a rule, and its trial on one."""
-    from netinv_extras.validation_rules.web import tab
-
-    return [tab.TAB, tab.TRIAL] if endpoint.label == models.LABEL else []
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The rules that an object breaks."""
-    from netinv_extras.validation_rules.web import parts
-
-    return [parts.PANEL] if has_pages(endpoint) else []
-
-
-@hookimpl
-def netinv_web_columns(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The number of rules that each object breaks."""
-    from netinv_extras.validation_rules.web import parts
-
-    return [parts.COLUMN] if has_pages(endpoint) else []
-
-
-@hookimpl
-def netinv_web_facets(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The rules that objects of a list break."""
-    from netinv_extras.validation_rules.web import parts
-
-    return [parts.FACET] if has_pages(endpoint) else []
-
-
-@hookimpl
-def netinv_web_widgets(registry: Registry) -> Iterable[Any]:
-    """The rules that objects break."""
-    from netinv_extras.validation_rules.web import parts
-
-    return [parts.WIDGET]
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Editing the filters of a rule in the list of its content type, and saving those of a list as a rule."""
-    from netinv_extras.validation_rules.web import controls
-
-    return [action for stored in controls.STORED_FILTERS for action in stored.actions_of(endpoint)]
-
-
-@hookimpl
-def netinv_web_cells(registry: Registry) -> Mapping[Any, Any]:
-    """The filters of a rule in words."""
-    from netinv_extras.web import filter_cell
-
-    return {(models.LABEL, name): filter_cell.cell for name in models.CONDITIONS}
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
-    """The controls of the filters and fields of a rule."""
-    from netinv_extras.validation_rules.web import controls
-
-    return controls.CONTROLS

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import sqlalchemy as sa
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_extras.content_types import has_pages
 from netinv_extras.jobs.buttons import JobButton, job_button_types
@@ -44,7 +45,8 @@ class HeadLink:
     error: str = ""
 
 
-def panels_of(endpoint: Endpoint) -> list[Panel]:
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> list[Panel]:
     """The panel, for resources whose objects have pages."""
     if not has_pages(endpoint):
         return []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import title_of_type
 from netinv_extras.content_types import TypeLabel
 from netinv_web.cells import EMPTY, CellFactory, CellReader
@@ -36,3 +38,15 @@ def _cell(plan: ReadPlan, place: Any, field: Field) -> CellReader:
 
 
 CELLS: dict[type[Field], CellFactory] = {TypeLabel: _cell}
+
+
+@hookimpl
+def netinv_web_controls() -> Mapping[Any, Any]:
+    """Controls for content types."""
+    return CONTROLS
+
+
+@hookimpl
+def netinv_web_cells() -> Mapping[Any, Any]:
+    """The title of a content type."""
+    return CELLS

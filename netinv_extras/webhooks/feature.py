@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import click
 
     from netinv_core.changelog.change_set import Change
-    from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
@@ -35,6 +34,11 @@ feature = Feature(
     "Webhooks",
     [models.webhooks, deliveries.webhook_deliveries],
     includes=["netinv_extras.webhooks.deliveries", "netinv_extras.webhooks.event_documents"],
+    web=[
+        "netinv_extras.webhooks.web.pages",
+        "netinv_extras.webhooks.web.retry_control",
+        "netinv_extras.webhooks.web.form_part",
+    ],
     settings={
         "webhook_allow": (settings.targets, ()),
         "webhook_ca_folders": (allowed_files.folders, ()),
@@ -124,41 +128,3 @@ def _deliver(engine: Engine, registry: Registry) -> None:
     from netinv_extras.webhooks import worker
 
     worker.deliver(engine, registry)
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """The queue of deliveries, and the pages of a webhook."""
-    return ["netinv_extras.webhooks.web.pages"]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Panels of webhooks and deliveries."""
-    from netinv_extras.webhooks.web import pages
-
-    return pages.PANELS.get(endpoint.label, ())
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[Any, Any]:
-    """The number of retries of a webhook, with the times."""
-    from netinv_extras.webhooks.web import retry_control
-
-    return retry_control.CONTROLS
-
-
-@hookimpl
-def netinv_web_form_parts(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """*Try it*: the part of the form that renders the templates of a webhook."""
-    from netinv_extras.webhooks.web import form_part
-
-    return [form_part.PART] if endpoint.label == form_part.LABEL else []
-
-
-@hookimpl
-def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Deliveries that failed, or that nobody sends."""
-    from netinv_extras.webhooks.web import pages
-
-    return pages.attention(request)

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.mount import url_of
 from netinv_core.labels import capitalize, label_of
 from netinv_core.presentation import NAME_WITHIN
@@ -71,7 +72,8 @@ def places_of(uow: UnitOfWork, label: str, keys: Sequence[Any]) -> dict[Any, Any
     }
 
 
-def columns_of(endpoint: Endpoint) -> list[ListColumn]:
+@hookimpl
+def netinv_web_columns(endpoint: Endpoint) -> list[ListColumn]:
     """The columns of addresses with what they are assigned to, and its site."""
     if endpoint.label != ADDRESS:
         return []
@@ -79,7 +81,8 @@ def columns_of(endpoint: Endpoint) -> list[ListColumn]:
     return [assigned, ListColumn(COLUMN, "Site", _sites, (SITE, "view"))]
 
 
-def actions_of(endpoint: Endpoint) -> list[Action]:
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> list[Action]:
     """The button on the page of an unassigned address."""
     if endpoint.label != ADDRESS:
         return []
@@ -134,7 +137,8 @@ def _sites(plan: ReadPlan, place: JoinedTable) -> CellReader:
     return read
 
 
-def panels_of(endpoint: Endpoint) -> list[Panel]:
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> list[Panel]:
     """The panel of addresses with what they are assigned to."""
     return (
         [Panel("assigned", "Assigned to", _panel, template=TEMPLATE, position=60)] if endpoint.label == ADDRESS else []

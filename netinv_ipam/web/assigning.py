@@ -12,6 +12,7 @@ from pyramid.response import Response
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied, Invalid, RequestError
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
@@ -48,7 +49,8 @@ INVALID = 422
 Row = Mapping[str, Any]
 
 
-def panels_of(endpoint: Endpoint) -> list[Panel]:
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> list[Panel]:
     """The panel with the addresses of an interface."""
     if endpoint.label not in ASSIGNABLE:
         return []

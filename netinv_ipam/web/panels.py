@@ -11,6 +11,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid, RequestError, error_text
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_ipam import allocation
@@ -64,7 +65,8 @@ def _preset(prefix: Mapping[str, Any]) -> dict[str, Any]:
     return {"vrf": prefix["vrf"]["id"] if prefix["vrf"] else None}
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource: what is within a prefix."""
     if endpoint.label != PREFIX:
         return []
@@ -181,7 +183,8 @@ def addresses(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) -
     return {"addresses": listed, "more": more, "columns": columns, "path": path}
 
 
-def panels_of(endpoint: Endpoint) -> list[Panel]:
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> list[Panel]:
     """The panels of a resource."""
     if endpoint.label != PREFIX:
         return []
@@ -225,3 +228,15 @@ def allocate(request: Request) -> Response:
     notice = notices.Notice(f"{created['address']} was allocated.", undo=str(request.uow.request_id))
     following = form_of_object(request.uow, request.registry.netinv[ADDRESS], created["id"], path)
     return notices.add(request, see_other(following), notice)
+
+
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> Sequence[Action]:
+    """The trees of prefixes."""
+    return TREES.get(endpoint.label, ())
+
+
+@hookimpl
+def netinv_web_static() -> Mapping[str, str]:
+    """The style sheet of the tree of prefixes."""
+    return {"ipam": "netinv_ipam:web/static"}

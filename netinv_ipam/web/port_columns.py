@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.db.expressions import in_parameter
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.mount import url_of
 from netinv_core.models.base import table_of
 from netinv_core.sql.plan import Row
@@ -38,7 +39,8 @@ UNTAGGED, TAGGED = "untagged_vlan", "tagged_vlans"
 T = TypeVar("T")
 
 
-def columns_of(endpoint: Endpoint) -> list[ListColumn]:
+@hookimpl
+def netinv_web_columns(endpoint: Endpoint) -> list[ListColumn]:
     """The columns of a resource whose objects have addresses."""
     if endpoint.label not in ASSIGNABLE:
         return []

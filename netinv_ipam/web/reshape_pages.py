@@ -14,10 +14,12 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid, NotFound, RequestError
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.views import key_of
 from netinv_core.write.dry_run import dry_run
 from netinv_ipam import merging, moving, splitting
 from netinv_ipam.prefix_locks import locked
+from netinv_ipam.prefixes import Prefix
 from netinv_ipam.reshaping import Item, ReshapingPlan
 from netinv_ipam.reshaping_actions import MERGE, MOVE, SPLIT, Reshaping
 from netinv_ipam.web import tree
@@ -164,8 +166,11 @@ def _try(request: Request, plan: ReshapingPlan) -> None:
         plan.problems += messages_of_refusal(error)[:MOST_PROBLEMS]
 
 
-def actions() -> list[Action]:
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> list[Action]:
     """The ways from the page of a prefix."""
+    if endpoint.model is not Prefix:
+        return []
     return [
         Action(
             operation.name,

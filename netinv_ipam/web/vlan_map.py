@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_ipam.utilization import VLAN_IDS
 from netinv_ipam.vlans import VLAN
@@ -173,7 +174,8 @@ def _link_part(part: Range, group: Mapping[str, Any], numbers: Numbers, *, may_a
     return part if vlan is None else dataclasses.replace(part, path=f"/ipam/vlans/{vlan.key}/", name=vlan.name)
 
 
-def panels_of(endpoint: Endpoint) -> list[Panel]:
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> list[Panel]:
     """The panel of a VLAN group."""
     if endpoint.label != GROUP:
         return []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
@@ -32,7 +33,8 @@ PREFIX_COLUMNS = ("status", "utilization", "vrf", "description")
 Item = Mapping[str, Any]
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a VLAN: the interfaces that carry it, tagged or untagged, and its prefixes."""
     if endpoint.label != VLAN_LABEL:
         return []
@@ -103,6 +105,12 @@ def next_vlan(request: Request) -> Response:
         path = object_path(endpoint, group["id"])
         return notices.add(request, see_other(path), notices.Notice("No number of this group is free.", "warning"))
     return see_other(vlan_map.preset_path(group, numbers[0].first))
+
+
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> Sequence[Action]:
+    """The next free VLAN of a group."""
+    return [NEXT] if endpoint.label == GROUP else []
 
 
 def includeme(config: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.prefixes import Prefix
@@ -16,7 +17,8 @@ VRF, PREFIX, ADDRESS = "ipam.vrf", "ipam.prefix", "ipam.ipaddress"
 PREFIX_COLUMNS = ("status", "utilization", "site", "vlan")  # of the first ones, on the page of a VRF
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a VRF."""
     if endpoint.label != VRF:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_dcim.devices import Device
 from netinv_virt.virtual_machines import VirtualMachine
@@ -17,7 +18,8 @@ MACHINE_COLUMNS = ("status", "role", "primary_ip", "vcpus", "memory", "disk")  #
 DEVICE_COLUMNS = ("status", "device_role", "device_type", "rack")
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a cluster. Devices are added to it in their own forms."""
     if endpoint.label != CLUSTER:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.hookspecs import hookimpl
 from netinv_dcim.web.ports.actions import DISABLE, ENABLE, add_pages
 from netinv_web.extensions import Action
 
@@ -11,7 +12,8 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
 
 
-def actions_of(endpoint: Endpoint) -> list[Action]:
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> list[Action]:
     """The actions on the selected objects of a resource."""
     return [ENABLE, DISABLE] if endpoint.label == "virtualization.vminterface" else []
 

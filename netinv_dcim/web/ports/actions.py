@@ -54,7 +54,7 @@ MOVE = _on_selection("move-cables", "Move cables", "arrows-right-left", (CABLE, 
 DISCONNECT = _on_selection("disconnect", "Disconnect", "link-slash", (CABLE, "delete"))
 
 
-def actions_of(endpoint: Endpoint) -> list[Action]:
+def of_port(endpoint: Endpoint) -> list[Action]:
     """The actions on selected objects of a resource."""
     cabled = issubclass(endpoint.model, Cabled) and endpoint.resource.of is None
     return [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from netinv_core.auth import permissions
+from netinv_core.hookspecs import hookimpl
 from netinv_core.presentation import NAME_IN_CONTEXT
 from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import named_objects
@@ -48,7 +49,8 @@ class PortPath:
     split: bool = False
 
 
-def columns_of(endpoint: Endpoint) -> list[ListColumn]:
+@hookimpl
+def netinv_web_columns(endpoint: Endpoint) -> list[ListColumn]:
     """The columns of a resource whose objects take cables."""
     if not issubclass(endpoint.model, Cabled):
         return []

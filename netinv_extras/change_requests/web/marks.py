@@ -14,9 +14,10 @@ from pyramid.request import Request
 
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.errors import NotFound, RequestError
+from netinv_core.hookspecs import hookimpl
 from netinv_core.write.dry_run import visible_changes
 from netinv_extras.change_requests import lifecycle
-from netinv_extras.change_requests.proposals import Proposal
+from netinv_extras.change_requests.proposals import Proposal, is_offered
 from netinv_extras.changelog.web.differences import sentences_of
 from netinv_web import marks
 from netinv_web.extensions import Panel
@@ -130,3 +131,9 @@ def changed_values(request: Request, endpoint: Endpoint, representation: Mapping
 
 
 PANEL = Panel("changed-values", "Changed in the change request", changed_values, template=TEMPLATE, position=5)
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The changed values on the pages of what a change request can change."""
+    return [PANEL] if is_offered(endpoint) else []

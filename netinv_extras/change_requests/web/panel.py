@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import plural_of, title_of
 from netinv_core.read.names import recorded_name
 from netinv_extras.change_requests import lifecycle, pictures, proposals, requirements, review, waiting
@@ -170,7 +171,8 @@ def _conflict(entry: Mapping[str, Any], known: Mapping[tuple[str, str], Proposal
     return {"type": label, "key": key, "name": name, "reasons": reasons, "is_known": item is not None}
 
 
-def attention(request: Request) -> list[CountedAttention]:
+@hookimpl
+def netinv_web_attention(request: Request) -> list[CountedAttention]:
     """The entries of the home page about the change requests that wait for the user, and those not merged at their
     time.
     """
@@ -200,3 +202,9 @@ PANELS = [
     Panel("conversation", "Comments", conversation, side="lead", template=f"{FOLDER}conversation.jinja2", position=30),
     Panel("checks", "Checks", checks, side="lead", template=f"{FOLDER}checks.jinja2", position=40, lazy=True),
 ]
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The parts of the page of a change request."""
+    return PANELS if endpoint.label == LABEL else []

@@ -16,6 +16,7 @@ from pyramid.response import Response
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Conflict, Invalid, error_text
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.labels import label_of_name, title_of
 from netinv_core.read import listing
@@ -48,7 +49,8 @@ MAX_TITLE = 200  # characters
 VERBS = {"create": ("Add", "add"), "update": ("Change", "change"), "delete": ("Delete", "delete")}
 
 
-def save_buttons(request: Request, endpoint: Endpoint) -> list[SaveButton]:
+@hookimpl
+def netinv_web_save_buttons(request: Request, endpoint: Endpoint) -> list[SaveButton]:
     """The button of a form, for those who may add change requests: in place of *Save* where a review rule refuses every
     change, with a hint where it refuses some.
     """

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import label_of
 from netinv_extras.change_requests.models import RULE_LABEL
 from netinv_web.account.permission_form import constraints_control
@@ -32,3 +34,9 @@ def _field_names(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
 
 
 CONTROLS = {(RULE_LABEL, "constraints"): _constraints, (RULE_LABEL, "field_names"): _field_names}
+
+
+@hookimpl
+def netinv_web_controls() -> Mapping[Any, Any]:
+    """The controls of review rules."""
+    return CONTROLS

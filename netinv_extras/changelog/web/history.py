@@ -11,6 +11,7 @@ from pyramid.response import Response
 
 from netinv_core.changelog.models import ACTIONS
 from netinv_core.errors import Invalid, NotFound, error_text
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.errors import RelativeRedirect
 from netinv_core.http.serialization import dumps
 from netinv_core.http.views import key_of
@@ -35,7 +36,8 @@ PANEL_TEMPLATE = "netinv_extras:changelog/web/templates/change_panel.jinja2"
 PAGE_SIZE = 50  # changes, each with the representations before and after
 
 
-def tabs_of(endpoint: Endpoint) -> list[Tab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[Tab]:
     """The tab with the history of an object, for resources whose changes are recorded."""
     if not has_history(endpoint):
         return []

@@ -13,6 +13,7 @@ from pyramid.response import Response
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.errors import Conflict, Invalid, NotFound
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import label_of_name
 from netinv_core.models.base import table_of
 from netinv_extras.changelog.web import undo_run
@@ -134,3 +135,9 @@ def _next_page(uow: UnitOfWork, reverted: Sequence[RevertedObject], path: str) -
         if item.action == DELETE and path.startswith(object_path(item.endpoint, item.key)):
             return list_or_form(uow, item.endpoint)
     return path
+
+
+@hookimpl
+def netinv_web_undo(request: Request, request_id: str) -> str | None:
+    """The page that undoes a request."""
+    return path_for(request, request_id)

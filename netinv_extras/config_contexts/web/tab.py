@@ -10,6 +10,7 @@ from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.serialization import dumps
 from netinv_core.labels import label_of
 from netinv_extras.config_contexts import limits
@@ -32,14 +33,16 @@ LOST = (
 )
 
 
-def tabs_of(endpoint: Endpoint) -> list[Tab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[Tab]:
     """The tab, for resources whose objects have a config context."""
     if FIELD not in endpoint.fields:
         return []
     return [Tab("config-context", "Config context", tab, template=TEMPLATE, position=700)]
 
 
-def panels_of(endpoint: Endpoint) -> list[Panel]:
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> list[Panel]:
     """The panel of config contexts that apply to nothing."""
     if endpoint.label != CONTEXT:
         return []

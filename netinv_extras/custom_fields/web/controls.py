@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
 
 from netinv_core import fields
+from netinv_core.hookspecs import hookimpl
 from netinv_extras.custom_fields.field import CustomFields
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.custom_fields.values import (
@@ -110,3 +111,9 @@ def _integer(text: str) -> int:
 
 
 CONTROLS: dict[FactoryKey, ControlFactory] = {CustomFields: _custom_fields}
+
+
+@hookimpl
+def netinv_web_controls() -> Mapping[Any, Any]:
+    """A control for each custom field."""
+    return CONTROLS

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_extras.custom_fields import values as value_types
 from netinv_extras.custom_fields.field import NAME
 from netinv_extras.custom_fields.models import definitions_of
@@ -45,3 +46,9 @@ def _markup_of(request: Request, kind: str, value: Any) -> Markup:
 
 
 PANEL = Panel("custom-fields", "Custom fields", _values, "main", template=FACT_GROUPS, position=300)
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The values of an object."""
+    return [PANEL] if NAME in endpoint.fields else []

@@ -12,6 +12,7 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.db.engine import is_bad_filter_error, is_timeout
 from netinv_core.errors import Invalid
+from netinv_core.hookspecs import hookimpl
 from netinv_core.sql.lookups import max_terms
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
@@ -29,7 +30,8 @@ MAX_GROUPS = 1000  # groups of a content type that are evaluated: columns of one
 MAX_STATEMENTS = 10  # for groups that compare many values one by one, of as many as a filter may
 
 
-def tabs_of(endpoint: Endpoint) -> list[Tab | ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[Tab | ListTab]:
     """The tab with the members of a group; the tab with the groups of objects whose content type has any."""
     if endpoint.label == LABEL:
         return [

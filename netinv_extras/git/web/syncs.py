@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_extras.git import views as git_views
@@ -66,6 +67,18 @@ FAILED_SYNCS = CountedAttention(
     label=LABEL,
     condition=last_sync_failed(table_of(GitRepository)),
 )
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """State and report of the last synchronisation."""
+    return [PANEL] if endpoint.label == LABEL else []
+
+
+@hookimpl
+def netinv_web_attention() -> Sequence[CountedAttention]:
+    """Repositories that could not be synchronised."""
+    return [FAILED_SYNCS]
 
 
 def includeme(config: Any) -> None:

@@ -11,8 +11,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import RequestError
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.security_policy import API_ACCESS
 from netinv_core.http.serialization import dumps
+from netinv_core.presentation import MenuEntry, MenuSection
 from netinv_web.pages import form_of, page, query_text
 
 PATH = "/graphql/"
@@ -101,6 +103,12 @@ def _arguments(arguments: Mapping[str, Any]) -> str:
     texts = [f"{name}: {argument.type}" for name, argument in islice(arguments.items(), MAX_ARGUMENTS)]
     more = len(arguments) - len(texts)
     return ", ".join(texts) + (f", and {more} more" if more else "")
+
+
+@hookimpl
+def netinv_web_menu() -> Sequence[MenuSection]:
+    """The page for queries."""
+    return [MenuSection("System", [MenuEntry("GraphQL", "/graphql/")], "cog-6-tooth", 900)]
 
 
 def includeme(config: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.request import Request
 
 from netinv_core.fields import Choice, Value
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import CUSTOM_FIELD_PREFIX
 from netinv_core.registry_cache import cached_in_registry
 from netinv_extras.custom_fields.models import definitions_of
@@ -106,3 +107,9 @@ def _literal(endpoint: Endpoint, name: str, values: Sequence[str]) -> str:
 
 
 snippet = Snippet("graphql", "GraphQL", query, "graphql", position=400)
+
+
+@hookimpl
+def netinv_web_snippets() -> Sequence[Snippet]:
+    """The query for what a page shows."""
+    return [snippet]

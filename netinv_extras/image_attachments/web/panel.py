@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
+from netinv_extras.image_attachments import has_images
 from netinv_outgoing.urls import path_of
 from netinv_web.extensions import Action, Panel
 from netinv_web.paths import object_path
@@ -46,3 +48,15 @@ def images(request: Request, endpoint: Endpoint, representation: Mapping[str, An
 
 ADD_IMAGE = Action("add-image", "Add an image", _image_form, permission="change", further_permission=(IMAGE, "add"))
 PANEL = Panel("images", "Images", images, lazy=True, template=TEMPLATE, position=330)
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The images of an object."""
+    return [PANEL] if has_images(endpoint) else []
+
+
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> Sequence[Action]:
+    """Adding an image to an object."""
+    return [ADD_IMAGE] if has_images(endpoint) else []

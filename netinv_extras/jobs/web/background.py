@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_core.write import delete
 from netinv_extras.jobs import live_log
@@ -18,7 +19,7 @@ from netinv_extras.jobs.api import Job
 from netinv_extras.jobs.job_log import FAILURE, INFO
 from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobLogEntry, JobResult
 from netinv_extras.jobs.variables import StringVar, TextVar
-from netinv_web.background import Arguments, BackgroundTask, RunState, task_named
+from netinv_web.background import Arguments, Background, BackgroundTask, RunState, task_named
 from netinv_web.menu import may
 
 if TYPE_CHECKING:
@@ -141,4 +142,7 @@ def _own(uow: UnitOfWork, run: str, *, locked: bool = False) -> Any:
     return uow.execute(statement.with_for_update() if locked else statement).first()
 
 
-BACKGROUND = JobBackground()
+@hookimpl
+def netinv_web_background() -> Background:
+    """Runs tasks of pages as jobs."""
+    return JobBackground()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.response import Response
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.errors import RelativeRedirect
 from netinv_core.models.base import table_of
 from netinv_extras.jobs import hooks
@@ -19,6 +21,9 @@ from netinv_extras.jobs.schedules import LABEL, ScheduledJob, obstacle, waits_fo
 from netinv_extras.jobs.web import buttons, forms, results, states
 from netinv_web.extensions import CountedAttention, Panel
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 _TEMPLATES = "netinv_extras:jobs/web/templates"
 PANELS = {
@@ -61,7 +66,8 @@ _HOOKS = CountedAttention(
 )
 
 
-def attention(request: Any) -> list[CountedAttention]:
+@hookimpl
+def netinv_web_attention(request: Any) -> list[CountedAttention]:
     """Jobs that wait for approval, and schedules, job hooks and runs of the last week that could not do their work."""
     since = request.uow.now - RECENT
     runs = CountedAttention(
@@ -79,6 +85,12 @@ def _page_of_class(request: Any) -> Response:
     response: Response = RelativeRedirect(status=302)
     response.headers["Location"] = object_path(request.context.endpoint, job_id(request.uow, request))
     return response
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """Panels of jobs, their results and schedules."""
+    return PANELS.get(endpoint.label, ())
 
 
 def includeme(config: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from markupsafe import Markup, escape
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.sql.plan import Row
 from netinv_extras.jobs import hooks, schedules
 from netinv_web.cells import CellReader
@@ -70,3 +71,9 @@ COLUMNS = {
     schedules.LABEL: (ListColumn("state", "State", _schedule_cell, wraps=True),),
     hooks.HOOK_LABEL: (ListColumn("state", "State", _hook_cell, wraps=True),),
 }
+
+
+@hookimpl
+def netinv_web_columns(endpoint: Endpoint) -> Sequence[ListColumn]:
+    """The state of schedules and of job hooks."""
+    return COLUMNS.get(endpoint.label, ())

@@ -11,6 +11,7 @@ from pyramid.response import Response
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid, NotFound, error_text
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.traversal import root_of
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
@@ -34,7 +35,8 @@ ERROR = "netinv.note_error"  # of the request's environment: why a posted note w
 _note = table_of(Note)
 
 
-def tabs_of(endpoint: Endpoint) -> list[Tab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[Tab]:
     """The tab, for resources whose objects have notes."""
     if not takes_notes(endpoint):
         return []

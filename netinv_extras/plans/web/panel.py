@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
@@ -10,6 +10,7 @@ from pyramid.response import Response
 
 from netinv_core.errors import Conflict, error_text
 from netinv_core.fields.cells import text_of
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.views import key_of
 from netinv_core.labels import title_of_type
 from netinv_core.sql.plans import plan_of
@@ -62,6 +63,12 @@ def apply(request: Request) -> Response:
 
 
 PANEL = Panel("changes", "Changes", panel, side="main", template=TEMPLATE, position=100)
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The changes of a plan."""
+    return [PANEL] if endpoint.label == LABEL else []
 
 
 def includeme(config: Any) -> None:

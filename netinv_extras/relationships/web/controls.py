@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.hookspecs import hookimpl
 from netinv_extras.relationships.field import Relationships
 from netinv_extras.relationships.sides import RelationshipSide, sides_of
 from netinv_web.forms.controls import Control, ControlFactory, FactoryKey
@@ -43,3 +45,9 @@ def _object_ids(objects: Any) -> list[str]:
 
 
 CONTROLS: dict[FactoryKey, ControlFactory] = {Relationships: _relationships}
+
+
+@hookimpl
+def netinv_web_controls() -> Mapping[Any, Any]:
+    """A picker for each side of a relationship."""
+    return CONTROLS

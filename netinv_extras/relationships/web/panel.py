@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.read.names import Pair, names_in_context
 from netinv_extras.relationships.models import NAME
 from netinv_extras.relationships.sides import RelationshipSide, sides_of
@@ -52,3 +53,9 @@ def _names(uow: UnitOfWork, sides: Sequence[RelationshipSide], values: Mapping[s
 
 
 PANEL = Panel("relationships", "Relationships", _objects, lazy=True, template=TEMPLATE, position=310)
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The objects at the other ends."""
+    return [PANEL] if NAME in endpoint.fields else []

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_extras.tags import Tags
 from netinv_web.bulk.selection import FIELDS
 from netinv_web.extensions import Action, Panel
@@ -35,7 +36,8 @@ def _tags(request: Request, endpoint: Endpoint, representation: Mapping[str, Any
 PANEL = Panel("tags", "Tags", _tags, template="netinv_extras:tags/web/templates/tags.jinja2", position=100)
 
 
-def actions_of(endpoint: Endpoint) -> list[Action]:
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> list[Action]:
     """The short form that adds tags to selected objects."""
     if not isinstance(endpoint.writable.get(NAME), Tags) or "change" not in endpoint.resource.writes:
         return []
@@ -54,3 +56,15 @@ def _control(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
 
 
 CONTROLS: dict[FactoryKey, ControlFactory] = {Tags: _control}
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The tags of an object."""
+    return [PANEL] if NAME in endpoint.fields else []
+
+
+@hookimpl
+def netinv_web_controls() -> Mapping[Any, Any]:
+    """A picker of tags."""
+    return CONTROLS

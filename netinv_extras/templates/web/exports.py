@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_extras.content_types import has_pages
 from netinv_extras.templates.export import PARAMETER
@@ -24,7 +25,8 @@ LABEL = "extras.exporttemplate"
 _table = table_of(ExportTemplate)
 
 
-def exports_of(request: Request, endpoint: Endpoint) -> list[Export]:
+@hookimpl
+def netinv_web_exports(request: Request, endpoint: Endpoint) -> list[Export]:
     """The entries of a list's export menu."""
     return [Export(name, {PARAMETER: name}) for name in template_names(request.uow, endpoint)]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_extras.templates.web.trial_results import KINDS, TrialResult, trial_of
 from netinv_web.extensions import FormPart
 from netinv_web.forms.form import SHOW_AGAIN, Form
@@ -32,7 +33,8 @@ NOTHING: Mapping[str, Any] = {
 }
 
 
-def parts_of(endpoint: Endpoint) -> list[FormPart]:
+@hookimpl
+def netinv_web_form_parts(endpoint: Endpoint) -> list[FormPart]:
     """The part of the forms of a resource, if its objects are templates for objects."""
     return [FormPart(NAME, TITLE, _content, template=TEMPLATE)] if endpoint.label in KINDS else []
 

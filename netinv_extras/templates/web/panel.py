@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_extras.templates import computed_fields
 from netinv_extras.web.members import FACT_GROUPS
 from netinv_web.extensions import Panel
@@ -31,3 +32,9 @@ def _render_computed(request: Request, endpoint: Endpoint, representation: Mappi
 
 
 PANEL = Panel("computed-fields", "Computed fields", _render_computed, lazy=True, template=FACT_GROUPS, position=320)
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """Computed fields of an object."""
+    return [PANEL] if computed_fields.NAME in endpoint.fields else []

@@ -9,6 +9,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid, NotFound, error_text
+from netinv_core.hookspecs import hookimpl
 from netinv_core.http.views import key_of
 from netinv_core.labels import label_of
 from netinv_core.read import listing
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 TEMPLATE = "netinv_extras:templates/web/templates/trial.jinja2"
 
 
-def actions_of(endpoint: Endpoint) -> list[Action]:
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> list[Action]:
     """The way to the page."""
     if endpoint.label not in KINDS:
         return []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import label_of
-from netinv_extras.validation_rules.models import LABEL
-from netinv_extras.web import filter_control
+from netinv_extras.validation_rules.models import CONDITIONS, LABEL
+from netinv_extras.web import filter_cell, filter_control
 from netinv_extras.web.filter_actions import StoredFilter
+from netinv_web.extensions import Action
 from netinv_web.forms.controls import Control
 
 if TYPE_CHECKING:
@@ -60,3 +63,21 @@ CONTROLS = {
     (LABEL, "requires"): _requires,
     (LABEL, "unique_together"): _unique_together,
 }
+
+
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> Sequence[Action]:
+    """Editing the filters of a rule in the list of its content type, and saving those of a list as a rule."""
+    return [action for stored in STORED_FILTERS for action in stored.actions_of(endpoint)]
+
+
+@hookimpl
+def netinv_web_cells() -> Mapping[Any, Any]:
+    """The filters of a rule in words."""
+    return {(LABEL, name): filter_cell.cell for name in CONDITIONS}
+
+
+@hookimpl
+def netinv_web_controls() -> Mapping[Any, Any]:
+    """The controls of the filters and fields of a rule."""
+    return CONTROLS

@@ -10,7 +10,9 @@ from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.hookspecs import hookimpl
 from netinv_core.sql.plan import Row
+from netinv_extras.content_types import has_pages
 from netinv_extras.validation_rules import judging
 from netinv_extras.validation_rules.broken_rules import broken_rules, enabled_rules, has_rules, numbers_broken
 from netinv_extras.validation_rules.conditions import VIOLATES
@@ -97,3 +99,27 @@ PANEL = Panel(NAME, "Breaks validation rules", of_object, side="main", template=
 COLUMN = ListColumn(NAME, "Broken rules", number)
 FACET = ListFacet(VIOLATES, "Broken rules", facet, _has_rules)
 WIDGET = Widget(NAME, "Broken rules", widget, template=WIDGET_TEMPLATE, position=150, lazy=True, applies=_has_rules)
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The rules that an object breaks."""
+    return [PANEL] if has_pages(endpoint) else []
+
+
+@hookimpl
+def netinv_web_columns(endpoint: Endpoint) -> Sequence[ListColumn]:
+    """The number of rules that each object breaks."""
+    return [COLUMN] if has_pages(endpoint) else []
+
+
+@hookimpl
+def netinv_web_facets(endpoint: Endpoint) -> Sequence[ListFacet]:
+    """The rules that objects of a list break."""
+    return [FACET] if has_pages(endpoint) else []
+
+
+@hookimpl
+def netinv_web_widgets() -> Sequence[Widget]:
+    """The rules that objects break."""
+    return [WIDGET]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
 from netinv_core.errors import Invalid
+from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import capitalize, label_of
 from netinv_core.read.filter_words import Names, condition_words, filters_of_condition
 from netinv_extras.validation_rules import trials
+from netinv_extras.validation_rules.models import LABEL
 from netinv_extras.validation_rules.violations import broken_by, row_of
 from netinv_web.extensions import ListTab, Tab
 from netinv_web.forms import pickers
@@ -70,3 +72,9 @@ TAB = ListTab(
     api_path=lambda rule: f"/api/extras/validation-rules/{rule['id']}/violations/",
     counted=False,
 )
+
+
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> Sequence[Tab | ListTab]:
+    """The objects that break a rule, and its trial on one."""
+    return [TAB, TRIAL] if endpoint.label == LABEL else []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import colander
 from pyramid.request import Request
 
+from netinv_core.hookspecs import hookimpl
 from netinv_extras.change_conditions import NAME, errors_of, faults_of_form
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.web import form_part as template_part
@@ -86,3 +87,9 @@ def _check_media_type(result: TrialResult, media_type: str) -> TrialResult:
     except payload.PayloadError as error:
         return dataclasses.replace(result, text=None, error=str(error))
     return result
+
+
+@hookimpl
+def netinv_web_form_parts(endpoint: Endpoint) -> Sequence[FormPart]:
+    """*Try it*: the part of the form that renders the templates of a webhook."""
+    return [PART] if endpoint.label == LABEL else []

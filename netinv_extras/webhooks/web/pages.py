@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.hookspecs import hookimpl
 from netinv_core.models.base import table_of
 from netinv_extras.webhooks.deliveries import FAILED, LABEL, QUEUED, WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 from netinv_extras.webhooks.web import delivery_panels, delivery_queue, messages
 from netinv_web.extensions import CountedAttention, Panel
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
 
 _TEMPLATES = "netinv_extras:webhooks/web/templates"
 PANELS = {
@@ -49,7 +54,8 @@ FAILED_DELIVERIES = CountedAttention(
 )
 
 
-def attention(request: Any) -> list[CountedAttention]:
+@hookimpl
+def netinv_web_attention(request: Any) -> list[CountedAttention]:
     """Deliveries that failed, and those that nobody sends: the first ones of their objects, due for an hour."""
     since, earlier = request.uow.now - OVERDUE, _delivery.alias()
     is_paused = sa.exists().where(_webhook.c.id == _delivery.c.webhook_id, _webhook.c.paused).correlate(_delivery)
@@ -63,6 +69,12 @@ def attention(request: Any) -> list[CountedAttention]:
         condition=sa.and_(_delivery.c.state == QUEUED, _delivery.c.due < since, sa.not_(is_paused), sa.not_(is_behind)),
     )
     return [FAILED_DELIVERIES, waiting]
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """Panels of webhooks and deliveries."""
+    return PANELS.get(endpoint.label, ())
 
 
 def includeme(config: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.hookspecs import hookimpl
 from netinv_extras.webhooks.models import MAX_RETRIES, MAX_RETRY_AFTER_SECONDS
 from netinv_extras.webhooks.outbox import seconds_until
 from netinv_web.forms.controls import ChoiceOffer, OfferedChoices
@@ -44,3 +45,9 @@ def in_words(seconds: int) -> str:
 
 
 CONTROLS = {("extras.webhook", "retries"): ChoiceOffer("Show the times", (FIRST,), _offer_retries)}
+
+
+@hookimpl
+def netinv_web_controls() -> Mapping[Any, Any]:
+    """The number of retries of a webhook, with the times."""
+    return CONTROLS
