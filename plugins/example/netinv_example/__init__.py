@@ -32,6 +32,7 @@ app = App(
     migrations="netinv_example:migrations",
     plugin=True,
     includes=["netinv_example.closing"],
+    web=["netinv_example.pages"],
     menu=[
         MenuSection(
             "Plugins",
@@ -94,58 +95,3 @@ def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
 def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
     """Finds the windows of a day."""
     return [SearchProvider("day", 10, searching.windows_of_day)]
-
-
-# -- the web interface: these hooks are called only where it is installed
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """A page, and the address of a button."""
-    return ["netinv_example.pages"]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The coming windows, on the pages of sites."""
-    from netinv_example import pages
-
-    return [pages.panel] if endpoint.label == pages.SITES else []
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """A tab of windows for calendars."""
-    from netinv_example import pages
-
-    return [pages.tab] if endpoint.label == pages.WINDOWS else []
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Buttons that close a window, and cancel the selected ones; a link on their list."""
-    from netinv_example import pages
-
-    return [pages.closing, pages.cancelling, pages.to_overview] if endpoint.label == pages.WINDOWS else []
-
-
-@hookimpl
-def netinv_web_widgets(registry: Registry) -> Iterable[Any]:
-    """The coming windows, on the home page."""
-    from netinv_example import pages
-
-    return [pages.widget]
-
-
-@hookimpl
-def netinv_web_snippets(registry: Registry) -> Iterable[Any]:
-    """The query of a page for HTTPie."""
-    from netinv_example import pages
-
-    return [pages.snippet]
-
-
-@hookimpl
-def netinv_web_static(registry: Registry) -> Mapping[str, str]:
-    """A style sheet and a script for every page."""
-    return {"example": "netinv_example:static"}

@@ -1,15 +1,15 @@
-"""Parts of the web interface: a panel and an action, a tab, a page, a widget, a snippet. Imported by its hooks only."""
+"""Parts of the web interface: a panel and an action, a tab, a page, a widget, a snippet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core import AUTHENTICATED, Endpoint, UnitOfWork, permissions, save
+from netinv_core import AUTHENTICATED, Endpoint, UnitOfWork, hookimpl, permissions, save
 from netinv_dcim.sites import Site
 from netinv_example.closing import close
 from netinv_example.maintenance_windows import CANCELLED, MaintenanceWindow
@@ -116,6 +116,42 @@ cancelling = Action(
 )
 to_overview = Action("overview", "Overview", lambda endpoint, window: OVERVIEW, scope="list", icon="calendar-days")
 snippet = Snippet("httpie", "HTTPie", _query, language="shell")
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The coming windows, on the pages of sites."""
+    return [panel] if endpoint.label == SITES else []
+
+
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> Sequence[Tab]:
+    """A tab of windows for calendars."""
+    return [tab] if endpoint.label == WINDOWS else []
+
+
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> Sequence[Action]:
+    """Buttons that close a window, and cancel the selected ones; a link on their list."""
+    return [closing, cancelling, to_overview] if endpoint.label == WINDOWS else []
+
+
+@hookimpl
+def netinv_web_widgets() -> Sequence[Widget]:
+    """The coming windows, on the home page."""
+    return [widget]
+
+
+@hookimpl
+def netinv_web_snippets() -> Sequence[Snippet]:
+    """The query of a page for HTTPie."""
+    return [snippet]
+
+
+@hookimpl
+def netinv_web_static() -> Mapping[str, str]:
+    """A style sheet and a script for every page."""
+    return {"example": "netinv_example:static"}
 
 
 def includeme(config: Any) -> None:

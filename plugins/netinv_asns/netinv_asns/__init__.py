@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from netinv_asns import importing, searching
 from netinv_asns.asns import asns
 from netinv_asns.ranges import asn_ranges
-from netinv_core import App, Endpoint, MenuSection, Registry, SearchProvider, Source, hookimpl
+from netinv_core import App, MenuSection, Registry, SearchProvider, Source, hookimpl
 
 app = App(
     "asns",
@@ -17,6 +16,7 @@ app = App(
     migrations="netinv_asns:migrations",
     plugin=True,
     includes=["netinv_asns.allocation"],
+    web=["netinv_asns.pages"],
     menu=[MenuSection("IPAM", ["asns", "asn-ranges"], icon="globe-alt", position=202)],
     description="AS numbers, their sites and providers, and ranges of them",
     author="The netinv authors",
@@ -40,11 +40,3 @@ def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
 def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
     """Finds an AS number."""
     return [SearchProvider("AS number", 30, searching.by_number)]
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The AS numbers of a site, a provider and a range."""
-    from netinv_asns import pages
-
-    return pages.tabs_of(endpoint)

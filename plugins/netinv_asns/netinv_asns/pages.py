@@ -1,4 +1,4 @@
-"""Tabs with AS numbers. Imported by hooks of the interface only."""
+"""Tabs with AS numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_asns.asns import ASN, asn_providers, asn_sites
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_web.extensions import ListTab
 
 ASN_LABEL, RANGE = "asns.asn", "asns.asnrange"
@@ -39,7 +39,8 @@ def _in_range(request: Request, item: Mapping[str, Any]) -> list[Any]:
     return [ASN.__table__.c.asn.between(item["start"], item["end"])]
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     if endpoint.label in OWNERS:
         return [_used_by(endpoint)]

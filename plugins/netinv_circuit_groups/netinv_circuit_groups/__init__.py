@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from netinv_circuit_groups import importing
 from netinv_circuit_groups.groups import circuit_group_assignments, circuit_groups, generic_cascade
-from netinv_core import App, Endpoint, GenericCascade, MenuSection, Registry, Source, hookimpl
+from netinv_core import App, GenericCascade, MenuSection, Registry, Source, hookimpl
 
 app = App(
     "circuit_groups",
     "Circuit groups",
     [circuit_groups, circuit_group_assignments],
     migrations="netinv_circuit_groups:migrations",
+    web=["netinv_circuit_groups.pages"],
     migrates_after=["circuits"],
     plugin=True,
     menu=[
@@ -41,11 +41,3 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
     """The groups of NetBox dumps."""
     return importing.models(registry) if product == "netbox" else {}
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The groups of a circuit or virtual circuit, and the circuits of a group."""
-    from netinv_circuit_groups import pages
-
-    return pages.tabs_of(endpoint)

@@ -1,4 +1,4 @@
-"""Tabs of circuits, virtual circuits and circuit groups. Imported by hooks of the interface only."""
+"""Tabs of circuits, virtual circuits and circuit groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pyramid.request import Request
 
 from netinv_circuit_groups.groups import LABEL, CircuitGroupAssignment, is_member
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_web.extensions import ListTab
 
 GROUP = "circuit_groups.circuitgroup"
@@ -33,7 +33,8 @@ def _of_member(endpoint: Endpoint) -> ListTab:
     return ListTab("circuit-groups", "Circuit groups", LABEL, within, values, 300, filters=values)
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     if is_member(endpoint):
         return [_of_member(endpoint)]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from netinv_contacts import importing
-from netinv_contacts.assignments import assignable, contact_assignments, generic_cascade
+from netinv_contacts.assignments import contact_assignments, generic_cascade
 from netinv_contacts.contacts import contact_groups, contact_roles, contacts
-from netinv_core import App, Endpoint, GenericCascade, MenuSection, Registry, Source, hookimpl
+from netinv_core import App, GenericCascade, MenuSection, Registry, Source, hookimpl
 
 app = App(
     "contacts",
     "Contacts",
     [contact_groups, contact_roles, contacts, contact_assignments],
     migrations="netinv_contacts:migrations",
+    web=["netinv_contacts.pages"],
     plugin=True,
     menu=[
         MenuSection(
@@ -46,19 +46,3 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
     """The contacts of NetBox dumps."""
     return importing.models if product == "netbox" else {}
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The contacts of an object."""
-    from netinv_contacts import pages
-
-    return [pages.panel] if assignable(endpoint) else []
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """A link that assigns a contact to an object."""
-    from netinv_contacts import pages
-
-    return [pages.assigning] if assignable(endpoint) else []

@@ -1,17 +1,17 @@
-"""Panel with the contacts of an object, and the link that assigns one. Imported by hooks of the interface only."""
+"""Panel with the contacts of an object, and the link that assigns one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_contacts.assignments import LABEL, PRIORITIES, ContactAssignment
+from netinv_contacts.assignments import LABEL, PRIORITIES, ContactAssignment, assignable
 from netinv_contacts.contacts import Contact, ContactRole
-from netinv_core import Endpoint, permissions
+from netinv_core import Endpoint, hookimpl, permissions
 from netinv_web.extensions import Action, Panel
 from netinv_web.markup import link
 from netinv_web.paths import object_path, page_path
@@ -54,3 +54,15 @@ def _form(endpoint: Endpoint, item: Mapping[str, Any]) -> str:
 
 panel = Panel("contacts", "Contacts", contacts_of, template="netinv_contacts:templates/contacts.jinja2", position=600)
 assigning = Action("assign-contact", "Assign contact", _form, further_permission=(LABEL, "add"), icon="identification")
+
+
+@hookimpl
+def netinv_web_panels(endpoint: Endpoint) -> Sequence[Panel]:
+    """The contacts of an object."""
+    return [panel] if assignable(endpoint) else []
+
+
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> Sequence[Action]:
+    """A link that assigns a contact to an object."""
+    return [assigning] if assignable(endpoint) else []

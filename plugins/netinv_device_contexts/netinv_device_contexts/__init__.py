@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from netinv_core import App, Endpoint, MenuSection, Registry, Source, hookimpl
+from netinv_core import App, MenuSection, Registry, Source, hookimpl
 from netinv_device_contexts import importing
 from netinv_device_contexts.contexts import virtual_device_contexts
 
@@ -14,6 +13,7 @@ app = App(
     "Virtual device contexts",
     [virtual_device_contexts],
     migrations="netinv_device_contexts:migrations",
+    web=["netinv_device_contexts.pages"],
     plugin=True,
     menu=[MenuSection("Devices", ["virtual-device-contexts"], icon="cpu-chip", position=122)],
     description="Virtual device contexts with their interfaces and primary addresses",
@@ -32,11 +32,3 @@ def netinv_app() -> App:
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
     """The contexts of NetBox dumps."""
     return importing.models if product == "netbox" else {}
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The contexts of a device and of an interface."""
-    from netinv_device_contexts import pages
-
-    return pages.tabs_of(endpoint)

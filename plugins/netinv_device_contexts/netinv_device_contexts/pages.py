@@ -1,4 +1,4 @@
-"""Tabs of devices and interfaces. Imported by hooks of the interface only."""
+"""Tabs of devices and interfaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_device_contexts.contexts import INTERFACE, VirtualDeviceContext, context_interfaces
 from netinv_web.extensions import ListTab
 
@@ -49,6 +49,7 @@ interface_tab = ListTab(
 )
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     return {DEVICE: [device_tab], INTERFACE: [interface_tab]}.get(endpoint.label, [])

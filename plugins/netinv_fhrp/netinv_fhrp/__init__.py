@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from netinv_core import App, Endpoint, GenericCascade, MenuSection, Registry, Source, hookimpl
+from netinv_core import App, GenericCascade, MenuSection, Registry, Source, hookimpl
 from netinv_fhrp import importing
 from netinv_fhrp.groups import fhrp_groups
 from netinv_fhrp.members import fhrp_group_assignments, generic_cascade
@@ -15,6 +14,7 @@ app = App(
     "First-hop redundancy",
     [fhrp_groups, fhrp_group_assignments],
     migrations="netinv_fhrp:migrations",
+    web=["netinv_fhrp.pages"],
     plugin=True,
     menu=[MenuSection("IPAM", ["fhrp-groups", "fhrp-group-assignments"], icon="globe-alt", position=203)],
     description="First-hop redundancy groups with their addresses and members",
@@ -39,11 +39,3 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
     """The groups of NetBox dumps."""
     return importing.models if product == "netbox" else {}
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The groups of an interface."""
-    from netinv_fhrp import pages
-
-    return pages.tabs_of(endpoint)

@@ -1,4 +1,4 @@
-"""Tab with the groups of an interface. Imported by hooks of the interface only."""
+"""Tab with the groups of an interface."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_fhrp.members import LABEL, FHRPGroupAssignment, is_interface
 from netinv_web.extensions import ListTab
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     if not is_interface(endpoint):
         return []

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from netinv_core import App, Endpoint, MenuSection, Registry, SearchProvider, Source, hookimpl
+from netinv_core import App, MenuSection, Registry, SearchProvider, Source, hookimpl
 from netinv_ip_ranges import importing, searching
 from netinv_ip_ranges.ip_ranges import ip_ranges
 
@@ -16,6 +15,7 @@ app = App(
     migrations="netinv_ip_ranges:migrations",
     plugin=True,
     includes=["netinv_ip_ranges.allocation"],
+    web=["netinv_ip_ranges.pages"],
     menu=[MenuSection("IPAM", ["ip-ranges"], icon="globe-alt", position=201)],
     description="Ranges of IP addresses",
     author="The netinv authors",
@@ -39,25 +39,3 @@ def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
 def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
     """Finds the ranges that contain an address."""
     return [SearchProvider("IP range", 30, searching.ranges_around)]
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """The address of a button."""
-    return ["netinv_ip_ranges.pages"]
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The addresses of a range, and the ranges of a prefix."""
-    from netinv_ip_ranges import pages
-
-    return pages.tabs_of(endpoint)
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """A button that allocates the next free address of a range."""
-    from netinv_ip_ranges import pages
-
-    return pages.actions_of(endpoint)

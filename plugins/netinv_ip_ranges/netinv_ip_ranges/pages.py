@@ -1,4 +1,4 @@
-"""Tabs of ranges and prefixes, and the button that allocates an address. Imported by hooks of the interface only."""
+"""Tabs of ranges and prefixes, and the button that allocates an address."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_ip_ranges.allocation import allocate_next
 from netinv_ip_ranges.ip_ranges import IPRange, assigned_in, within
 from netinv_ipam import networks
@@ -40,7 +40,8 @@ def _ranges_filters(prefix: Mapping[str, Any]) -> dict[str, str]:
     return {"parent": str(prefix["prefix"]), "vrf_id": str(_vrf(prefix) or "null")}
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     if endpoint.label == RANGE:
         return [ListTab("ip-addresses", "IP addresses", ADDRESS, _addresses, lambda item: {"vrf": _vrf(item)}, 100)]
@@ -74,7 +75,8 @@ def _of_gap(endpoint: Endpoint, gap: Mapping[str, Any]) -> str:
 in_gap = Action("range", "IP range", _of_gap, scope="gap", further_permission=(RANGE, "add"), icon="plus")
 
 
-def actions_of(endpoint: Endpoint) -> list[Action]:
+@hookimpl
+def netinv_web_actions(endpoint: Endpoint) -> list[Action]:
     """The actions of a resource."""
     return {RANGE: [allocating], PREFIX: [in_gap]}.get(endpoint.label, [])
 

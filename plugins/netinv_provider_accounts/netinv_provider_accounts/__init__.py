@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from netinv_core import App, Endpoint, MenuSection, Registry, Source, hookimpl
+from netinv_core import App, MenuSection, Registry, Source, hookimpl
 from netinv_provider_accounts import importing
 from netinv_provider_accounts.accounts import provider_accounts
 
@@ -14,6 +13,7 @@ app = App(
     "Provider accounts",
     [provider_accounts],
     migrations="netinv_provider_accounts:migrations",
+    web=["netinv_provider_accounts.pages"],
     plugin=True,
     menu=[MenuSection("Circuits", ["provider-accounts"], icon="arrows-right-left", position=211)],
     description="Accounts with the providers of circuits",
@@ -32,11 +32,3 @@ def netinv_app() -> App:
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
     """The accounts of NetBox dumps."""
     return importing.models if product == "netbox" else {}
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The accounts of a provider and of a circuit, and the circuits of an account."""
-    from netinv_provider_accounts import pages
-
-    return pages.tabs_of(endpoint)

@@ -1,4 +1,4 @@
-"""Tabs of providers and circuits. Imported by hooks of the interface only."""
+"""Tabs of providers and circuits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_circuits.circuits import Circuit
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_provider_accounts.accounts import CIRCUIT, ProviderAccount, account_circuits
 from netinv_web.extensions import ListTab
 
@@ -61,6 +61,7 @@ TABS = {
 }
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     return [TABS[endpoint.label]] if endpoint.label in TABS else []

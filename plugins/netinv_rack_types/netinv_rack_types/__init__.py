@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from netinv_core import (
     App,
@@ -27,6 +26,7 @@ app = App(
     "Rack types",
     [rack_types],
     migrations="netinv_rack_types:migrations",
+    web=["netinv_rack_types.pages"],
     plugin=True,
     menu=[MenuSection("Racks", ["rack-types"], icon="server-stack", position=111)],
     description="Models of racks, which give racks their form",
@@ -69,11 +69,3 @@ def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
     """The rack types of NetBox dumps."""
     return importing.models if product == "netbox" else {}
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The racks of a type."""
-    from netinv_rack_types import pages
-
-    return pages.tabs_of(endpoint)

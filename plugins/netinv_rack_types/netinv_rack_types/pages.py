@@ -1,4 +1,4 @@
-"""Tab of rack types with their racks. Imported by hooks of the interface only."""
+"""Tab of rack types with their racks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_dcim.racks import Rack
 from netinv_rack_types.rack_types import FORM, LABEL, NAME, RACK, types_of_racks
 from netinv_web.extensions import ListTab
@@ -29,6 +29,7 @@ def _form(item: Mapping[str, Any]) -> dict[str, Any]:
 tab = ListTab("racks", "Racks", RACK, _of_type, _form, 300, filters=lambda item: {NAME: str(item["id"])})
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     return [tab] if endpoint.label == LABEL else []

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from netinv_core import App, Endpoint, MenuSection, Registry, Source, hookimpl
+from netinv_core import App, MenuSection, Registry, Source, hookimpl
 from netinv_virtual_circuits import importing
 from netinv_virtual_circuits.circuits import virtual_circuit_terminations, virtual_circuit_types, virtual_circuits
 
@@ -14,6 +13,7 @@ app = App(
     "Virtual circuits",
     [virtual_circuit_types, virtual_circuits, virtual_circuit_terminations],
     migrations="netinv_virtual_circuits:migrations",
+    web=["netinv_virtual_circuits.pages"],
     plugin=True,
     menu=[
         MenuSection(
@@ -39,11 +39,3 @@ def netinv_app() -> App:
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
     """The virtual circuits of NetBox dumps."""
     return importing.models if product == "netbox" else {}
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The circuits of provider networks and accounts, the ends of a circuit, and the end at an interface."""
-    from netinv_virtual_circuits import pages
-
-    return pages.tabs_of(endpoint)

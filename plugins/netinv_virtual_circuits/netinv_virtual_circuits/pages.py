@@ -9,7 +9,7 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_virtual_circuits.circuits import CIRCUIT, TERMINATION, VirtualCircuit, VirtualCircuitTermination
 from netinv_web.extensions import ListTab
 
@@ -40,6 +40,7 @@ TABS = {
 }
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     return [TABS[endpoint.label]] if endpoint.label in TABS else []

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from netinv_core import App, Endpoint, GenericCascade, MenuSection, Registry, Source, hookimpl
+from netinv_core import App, GenericCascade, MenuSection, Registry, Source, hookimpl
 from netinv_vpn import ike, importing, ipsec, l2vpns, tunnels
 
 app = App(
@@ -24,6 +23,7 @@ app = App(
         l2vpns.l2vpn_terminations,
     ],
     migrations="netinv_vpn:migrations",
+    web=["netinv_vpn.pages"],
     plugin=True,
     menu=[
         MenuSection(
@@ -66,11 +66,3 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 def netinv_importers(registry: Registry, product: str) -> Mapping[str, Source]:
     """The tunnels, their IPsec profiles and the layer-2 VPNs of NetBox dumps."""
     return importing.models if product == "netbox" else {}
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The tunnels and layer-2 VPNs of an interface or VLAN."""
-    from netinv_vpn import pages
-
-    return pages.tabs_of(endpoint)

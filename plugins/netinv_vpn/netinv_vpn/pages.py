@@ -1,4 +1,4 @@
-"""Tabs of interfaces and VLANs. Imported by hooks of the interface only."""
+"""Tabs of interfaces and VLANs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core import Endpoint
+from netinv_core import Endpoint, hookimpl
 from netinv_vpn import l2vpns, tunnels
 from netinv_web.extensions import ListTab
 
@@ -24,7 +24,8 @@ def _tab(endpoint: Endpoint, name: str, title: str, model: Any, label: str, refe
     return ListTab(name, title, label, within, values, 310, filters=values)
 
 
-def tabs_of(endpoint: Endpoint) -> list[ListTab]:
+@hookimpl
+def netinv_web_tabs(endpoint: Endpoint) -> list[ListTab]:
     """The tabs of a resource."""
     tabs: list[ListTab] = []
     if tunnels.is_interface(endpoint):
