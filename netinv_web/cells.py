@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from netinv_core import fields
-from netinv_core.auth import permissions
 from netinv_core.fields import Field
 from netinv_core.models.columns import column_info
 from netinv_core.packages import as_exception, errors_of
-from netinv_core.presentation import NAME_IN_CONTEXT
-from netinv_core.read.names import linked_objects
+from netinv_core.read.names import object_links, read_link
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.sql.plan import JoinedTable, ReadPlan, Row, RowSet
 from netinv_core.units import amount_text
@@ -30,7 +28,7 @@ from netinv_web import shares
 from netinv_web.failures import log_failure
 from netinv_web.lists.columns import COPYABLE_NAMES
 from netinv_web.markup import EMPTY as EMPTY
-from netinv_web.markup import MAX_ITEMS, STATE, copyable, items_markup, nested_link, shortened_id, types_markup
+from netinv_web.markup import MAX_ITEMS, STATE, copyable, items_markup, member_markup, shortened_id, types_markup
 from netinv_web.markup import dot as dot
 from netinv_web.markup import link as link
 from netinv_web.markup import object_link as object_link
@@ -39,14 +37,13 @@ from netinv_web.markup import time_markup as time_markup
 from netinv_web.markup import url_markup as url_markup
 from netinv_web.markup import without_controls as without_controls
 from netinv_web.menu import may
-from netinv_web.names import has_context, target_name
+from netinv_web.names import target_name
 from netinv_web.paths import page_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint, IncomingForeignKey
     from netinv_core.registry import Registry
     from netinv_core.sql.plan import Reader
-    from netinv_core.uow import UnitOfWork
 
 CellReader = Callable[[Row, RowSet], Markup]
 # Returns the reader of the cells of a field at a place of a plan.
@@ -148,37 +145,25 @@ def _reference_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellRea
 
     def written(row: Row, page: RowSet, key: Any) -> Markup:
         text = name.read(row, page)
-        anchor = link(f"{base}{key}/", text) if may(page.uow, endpoint, "view") else escape(text)
+        anchor = link(f"{base}{key}/" if name.is_viewable(row, page) else "", text)
         return STATE % (dot(row[color]), anchor) if color is not None and row[color] else anchor
 
     return read
 
 
 def _list_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
-    """Links to the objects of a list, by their names in context where the user may view all of their kind."""
+    """Links to the objects of a list, by their names in context."""
     assert isinstance(field, fields.ToMany | fields.ReverseForeignKey)
-    target, inner = field.target, field.items_plan(plan.registry)
-    if target is None or inner is None or not has_context(target) or getattr(field, "by", None) is not None:
-        return _nested_cell(plan, place, field)
-    read = plan.load_to_many(place, inner.finish_with(_item))
+    inner = field.items_plan(plan.registry)
+    if inner is None or getattr(field, "by", None) is not None:
+        return _default_cell(plan, place, field)
+    read = plan.load_to_many(place, inner.finish_with(read_link))
 
     def markup(row: Row, page: RowSet) -> Markup:
-        items, member = read(row, page), _name_member(page.uow, target)
-        shown = [object_link(page.uow, item["url"], item[member], item["color"]) for item in items[:MAX_ITEMS]]
-        return items_markup(shown, len(items))
+        items = read(row, page)
+        return items_markup([object_link(page.uow, *item) for item in items[:MAX_ITEMS]], len(items))
 
     return markup
-
-
-def _name_member(uow: UnitOfWork, target: Endpoint) -> str:
-    return "display" if permissions.visible(uow, target, target.table) else NAME_IN_CONTEXT
-
-
-def _item(plan: ReadPlan, place: JoinedTable) -> Reader:
-    """Reader of what a link to an item of a list needs, with both of its names."""
-    readers = {name: plan.read(place, name) for name in (NAME_IN_CONTEXT, "display", "url")}
-    color = plan.read(place, "color") if "color" in place.table.c else lambda row, page: None
-    return lambda row, page: {name: read(row, page) for name, read in (*readers.items(), ("color", color))}
 
 
 def _coalesce_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
@@ -193,21 +178,15 @@ def _coalesce_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellRead
     return lambda row, page: next((read(row, page) for index, read in cells if row[index] is not None), EMPTY)
 
 
-def _nested_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
-    """A link to the object of a nested representation, or to each of a list."""
-    read = plan.reader_of(place, field)
-
-    def markup(row: Row, page: RowSet) -> Markup:
-        value = read(row, page)
-        if isinstance(value, list):
-            return items_markup([_nested_markup(item, page) for item in value[:MAX_ITEMS]], len(value))
-        return _nested_markup(value, page)
-
-    return markup
-
-
-def _nested_markup(value: Any, page: RowSet) -> Markup:
-    return nested_link(page.uow, value) if isinstance(value, dict) and "url" in value else text_markup(value)
+def _through_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
+    """A link to the object that refers to this one through another."""
+    assert isinstance(field, fields.ThroughOneToOne)
+    through = field.join(plan, place)
+    target = None if through is None else plan.join(through, field.holder)
+    if through is None or target is None:
+        return lambda row, page: EMPTY
+    key, read = plan.column(through, field.holder), read_link(plan, target)
+    return lambda row, page: EMPTY if row[key] is None else object_link(page.uow, *read(row, page))
 
 
 def _count_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
@@ -250,7 +229,8 @@ def list_parameter(incoming: IncomingForeignKey) -> str:
 
 
 def _default_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
-    return _through(plan.reader_of(place, field), text_markup)
+    read = plan.reader_of(place, field)
+    return lambda row, page: member_markup(page.uow, read(row, page))
 
 
 def _generic_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
@@ -262,8 +242,13 @@ def _generic_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReade
 def _named_cell(plan: ReadPlan, place: JoinedTable, type_attribute: str, id_attribute: str) -> CellReader:
     """A link to the object that a content type and an id name, by its name in context."""
     label, key = plan.column(place, type_attribute), plan.column(place, id_attribute)
-    batch = plan.load_generic("nested", label, key, linked_objects)
-    return lambda row, page: _nested_markup(page.batches[batch].get((row[label], row[key])), page)
+    batch = plan.load_generic("link", label, key, object_links)
+
+    def markup(row: Row, page: RowSet) -> Markup:
+        found = page.batches[batch].get((row[label], row[key]))
+        return EMPTY if found is None else object_link(page.uow, *found)
+
+    return markup
 
 
 def _types_cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
@@ -276,10 +261,10 @@ FACTORIES: dict[type[Field], CellFactory] = {
     fields.Choice: _choice_cell,
     fields.Reference: _reference_cell,
     fields.Coalesce: _coalesce_cell,
-    fields.ThroughOneToOne: _nested_cell,
+    fields.ThroughOneToOne: _through_cell,
     fields.GenericForeignKey: _generic_cell,
     fields.ToMany: _list_cell,
-    fields.ToOne: _nested_cell,
+    fields.ToOne: _list_cell,
     fields.ContentTypeList: _types_cell,
     fields.ReverseForeignKey: _list_cell,
     fields.Count: _count_cell,

@@ -105,6 +105,7 @@ def _complete_environment(config: Any) -> None:
         "title_of": title_of,
         "plural_of": plural_of,
         "as_code": snippets.as_code,
+        "link": markup.link,
     }
     environment.globals["bar"] = functools.partial(shares.bar, config.registry.netinv)
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
 from netinv_core.http.mount import url_of
 from netinv_core.labels import title_of_type
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.read.names import represented_name
-from netinv_outgoing.urls import is_link, path_of
-from netinv_web.menu import may
+from netinv_outgoing.urls import is_link
 from netinv_web.paths import endpoint_at, path_of_url
 
 if TYPE_CHECKING:
@@ -42,18 +42,23 @@ _CONTROLS = {code: "\ufffd" for code in _REPLACED if chr(code) not in "\t\n\r"}
 
 
 def link(path: str, text: Any) -> Markup:
-    """A link to a path of this service."""
-    return _LINK % (url_of(path), text)
+    """A link to a path of this service; the text alone without a path, such as that of an object that the user may not
+    view.
+    """
+    return _LINK % (url_of(path), text) if path else escape(text)
 
 
-def object_link(uow: UnitOfWork, url: str, text: Any, color: str | None = None) -> Markup:
-    """A link to the page of an object, by its URL in the API; only its name where the user may view none of its kind.
+def object_link(uow: UnitOfWork, url: str, text: Any, color: str | None = None, viewable: bool | None = None) -> Markup:
+    """A link to the page of an object, by its URL in the API, where the user may view it; else only its name.
 
-    Before it is a dot in the object's ``color``, if it has one.
+    Before it is a dot in the object's ``color``, if it has one. A caller that does not know whether the object is
+    ``viewable`` gets a link where the user may view all of its kind.
     """
     path = path_of_url(url, uow.base)
     endpoint = endpoint_at(uow.registry, path)
-    markup = link(path, text) if endpoint is None or may(uow, endpoint, "view") else escape(text)
+    if viewable is None:
+        viewable = endpoint is None or not permissions.visible(uow, endpoint, endpoint.table)
+    markup = link(path if viewable else "", text)
     return STATE % (dot(color), markup) if color else markup
 
 
@@ -94,8 +99,7 @@ def _of_mapping(value: Mapping[str, Any]) -> Markup:
     if "label" in value and "value" in value:
         return text_markup(value["label"])
     if "display" in value and isinstance(value.get("url"), str):
-        text, path = text_markup(value["display"]), path_of(value["url"]).rpartition("/api/")[2].lstrip("/\\")
-        return link(f"/{path}", text) if path else text
+        return text_markup(value["display"])  # whether the user may view it is not known here
     if not value:
         return EMPTY
     return Markup("<code>{}</code>").format(text_markup(json.dumps(value, ensure_ascii=False, default=str)))
@@ -135,11 +139,20 @@ def copyable(value: Any) -> Markup:
     return EMPTY if value in (None, "") else _COPYABLE % value
 
 
-def nested_link(uow: UnitOfWork, value: Mapping[str, Any]) -> Markup:
-    """A link to the object of a nested representation, by its name in context as far as the representation has it."""
+def nested_link(uow: UnitOfWork, value: Mapping[str, Any], viewable: bool | None = None) -> Markup:
+    """A link to the object of a nested representation, by its name in context as far as the representation has it;
+    ``viewable`` as for :func:`object_link`.
+    """
     endpoint = endpoint_at(uow.registry, path_of_url(value["url"], uow.base))
     text = represented_name(endpoint, value) if endpoint is not None else value.get("display") or value["url"]
-    return object_link(uow, value["url"], text, value.get("color"))
+    return object_link(uow, value["url"], text, value.get("color"), viewable)
+
+
+def member_markup(uow: UnitOfWork, value: Any) -> Markup:
+    """The markup of a member of a representation: that of cells, with a dot in the colour of a nested object."""
+    if isinstance(value, Mapping) and "display" in value and isinstance(value.get("url"), str):
+        return nested_link(uow, value)
+    return text_markup(value)
 
 
 def types_text(registry: Registry, labels: Any) -> str:

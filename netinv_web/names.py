@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
 from netinv_core import fields
 from netinv_core.auth import permissions
@@ -14,7 +14,6 @@ from netinv_core.sql.plan import Row
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan, RowSet
-    from netinv_core.uow import UnitOfWork
 
 
 def has_context(endpoint: Endpoint) -> bool:
@@ -40,10 +39,13 @@ def row_name(plan: ReadPlan, place: JoinedTable, shown: Collection[str] = ()) ->
 
 @dataclasses.dataclass(frozen=True)
 class TargetName:
-    """The reader of the name of a reference's target, and the function that tells whether it is the display name."""
+    """The reader of the name of a reference's target, and the functions that tell whether it is the display name, and
+    whether the user may view the target.
+    """
 
     read: Reader
     is_bare: Callable[[Row, RowSet], bool]
+    is_viewable: Callable[[Row, RowSet], bool]
 
 
 def target_name(plan: ReadPlan, place: JoinedTable, target: JoinedTable, attribute: str) -> TargetName:
@@ -52,27 +54,17 @@ def target_name(plan: ReadPlan, place: JoinedTable, target: JoinedTable, attribu
     named as within another name.
     """
     display, endpoint = plan.read(target, "display"), target.endpoint
+    is_viewable = plan.meets(target, permissions.visible)
     if not has_context(endpoint):
-        return TargetName(display, lambda row, page: True)
+        return TargetName(display, lambda row, page: True, is_viewable)
     parent = f"{endpoint.parent}_id"
     is_sibling = endpoint.parent != "" and parent in place.table.c
     if place.endpoint.table.c[attribute].unique and not is_sibling:
-        return TargetName(plan.read(target, NAME_WITHIN), lambda row, page: True)
+        return TargetName(plan.read(target, NAME_WITHIN), lambda row, page: True, is_viewable)
     name, key = plan.read(target, NAME_IN_CONTEXT), plan.column(place, attribute)
     own, other = (plan.column(place, parent), plan.column(target, parent)) if is_sibling else (key, key)
 
-    def viewable(uow: UnitOfWork, rows: Sequence[Row]) -> Any:
-        """The ids of the targets that the user may view; ``None`` for all."""
-        if not permissions.visible(uow, endpoint, endpoint.table):
-            return None
-        return permissions.visible_ids(uow, endpoint, fields.keys_of(rows, key))
-
-    batch = plan.batch(viewable)
-
     def is_bare(row: Row, page: RowSet) -> bool:
-        if is_sibling and row[own] == row[other]:
-            return True
-        allowed = page.batches[batch]
-        return allowed is not None and row[key] not in allowed
+        return (is_sibling and row[own] == row[other]) or not is_viewable(row, page)
 
-    return TargetName(lambda row, page: (display if is_bare(row, page) else name)(row, page), is_bare)
+    return TargetName(lambda row, page: (display if is_bare(row, page) else name)(row, page), is_bare, is_viewable)

@@ -27,7 +27,6 @@ from netinv_core.http.methods import allow_header
 from netinv_core.http.security_policy import AUTHENTICATED
 from netinv_core.http.traversal import root_of
 from netinv_core.http.views import not_allowed
-from netinv_web.hidden_links import unlinked
 
 # Characters of a path with a query that stay as they are: the reserved ones (RFC 3986), and those of encoded ones.
 LOCATION_CHARACTERS = "/?#[]@!$&'()*+,;=:%~"
@@ -106,8 +105,7 @@ def _finished_page(view: Any) -> Any:
 
 
 def finish(response: Response, request: Request) -> Response:
-    """Removes links to hidden objects (:mod:`netinv_web.hidden_links`), and adds the headers of a page: the policy for
-    its contents, and validation of the browser's cache by ETag.
+    """Adds the headers of a page: the policy for its contents, and validation of the browser's cache by ETag.
 
     ``no-store`` would make going back in the browser slow, so pages are ``private, no-cache``.
     """
@@ -117,7 +115,6 @@ def finish(response: Response, request: Request) -> Response:
     response.headers.setdefault("Cache-Control", "private, no-cache")
     response.headers["Vary"] = "Cookie"
     if request.method == "GET" and response.status_int == 200 and "ETag" not in response.headers:
-        response.text = unlinked(request, response.text)
         response.etag = hashlib.blake2b(response.body, digest_size=16).hexdigest()
         response.conditional_response = True
     return response

@@ -33,6 +33,13 @@ def endpoint_at(registry: Registry, path: str) -> Endpoint | None:
     return _endpoints_by_path(registry).get(f"{collection}/")
 
 
+def object_at(registry: Registry, path: str) -> tuple[str, Any] | None:
+    """The label and the id of the object whose page is at a path; ``None`` for other paths."""
+    endpoint = endpoint_at(registry, path)
+    key = None if endpoint is None else endpoint.parse_key(path.rstrip("/").rpartition("/")[2])
+    return None if endpoint is None or key is None else (endpoint.label, key)
+
+
 @cached_in_registry
 def _endpoints_by_path(registry: Registry) -> Mapping[str, Endpoint]:
     return {page_path(endpoint): endpoint for endpoint in registry.endpoints.values()}

@@ -206,11 +206,15 @@ class ThroughOneToOne(Field):
     read_only: bool = True
     nullable: bool = True
 
-    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
+    def join(self, plan: ReadPlan, place: JoinedTable) -> JoinedTable | None:
+        """The place of the one-to-one object, joined; ``None`` without its package."""
         target = self.registry.get(self.to)
-        if target is None:
+        return None if target is None else plan.join_reverse(place, self.name, target, self.held)
+
+    def reader(self, plan: ReadPlan, place: JoinedTable) -> Reader:
+        joined = self.join(plan, place)
+        if joined is None:
             return lambda row, page: None
-        joined = plan.join_reverse(place, self.name, target, self.held)
         present = plan.column(joined, "id")
         holder, by = plan.nested(joined, self.holder), record_nested(plan, joined)
 

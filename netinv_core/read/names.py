@@ -8,16 +8,18 @@ the name that the API gives everybody who sees a reference to them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.labels import without_id
 from netinv_core.presentation import NAME_IN_CONTEXT, NAME_WITHIN
 from netinv_core.sql import plans
+from netinv_core.sql.records import read_null
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
+    from netinv_core.sql.plan import JoinedTable, Reader, ReadPlan, Row, RowSet
     from netinv_core.uow import UnitOfWork
 
 Pair = tuple[Any, Any]
@@ -31,14 +33,48 @@ def names_in_context(uow: UnitOfWork, pairs: Iterable[Pair]) -> dict[Pair, str]:
     return {pair: str(item["display"]) for pair, item in found.items()}
 
 
-def linked_objects(uow: UnitOfWork, shape: str, pairs: Iterable[Pair]) -> dict[Any, Any]:
-    """Representations for links by pairs of label and id: with names in context where the user may view the objects,
-    else in the ``shape`` that everybody sees. One statement, and one more where the user may not view some.
+def visible_pairs(uow: UnitOfWork, pairs: Iterable[Pair]) -> set[Pair]:
+    """Those of the pairs of label and id whose objects the user may view; one statement, none without constraints."""
+    of_endpoints = [(uow.registry.get(label), (label, key)) for label, key in pairs]
+    known = {(endpoint, pair) for endpoint, pair in of_endpoints if endpoint is not None}
+    limited = {endpoint for endpoint, _ in known if permissions.visible(uow, endpoint, endpoint.table)}
+    free = {pair for endpoint, pair in known if endpoint not in limited}
+    return free | names_in_context(uow, [pair for endpoint, pair in known if endpoint in limited]).keys()
+
+
+class ObjectLink(NamedTuple):
+    """What a link to an object shows: the URL, the name, the colour if it has one, and whether the user may view it.
+
+    The name is that in context where the user may view the object, else the one that everybody sees.
     """
-    wanted = {(label, key) for label, key in pairs if label and key is not None}
-    found = plans.named_objects(uow, NAME_IN_CONTEXT, wanted, permissions.visible_for(uow))
-    hidden = wanted - found.keys()
-    return found | plans.named_objects(uow, shape, hidden) if hidden else found
+
+    url: str
+    text: str
+    color: str | None
+    viewable: bool
+
+
+def read_link(plan: ReadPlan, place: JoinedTable) -> Reader:
+    """The reader of an :class:`ObjectLink` to the object at a place of a plan."""
+    url, name, shown = (plan.read(place, path) for path in ("url", NAME_IN_CONTEXT, NAME_WITHIN))
+    color = plan.read(place, "color") if "color" in place.table.c else read_null
+    is_viewable = plan.meets(place, permissions.visible)
+
+    def read(row: Row, page: RowSet) -> ObjectLink:
+        viewable = is_viewable(row, page)
+        text = str((name if viewable else shown)(row, page))
+        return ObjectLink(url(row, page), text, color(row, page), viewable)
+
+    return read
+
+
+def object_links(uow: UnitOfWork, shape: str, pairs: Iterable[Pair]) -> dict[Any, Any]:
+    """Each an :class:`ObjectLink` by pairs of label and id; one statement."""
+    return plans.named_objects(uow, shape, pairs, plan=_link_plan)
+
+
+def _link_plan(endpoint: Endpoint, shape: str) -> ReadPlan:
+    return plans.custom_plan(endpoint, (shape,), read_link)
 
 
 def represented_name(endpoint: Endpoint, representation: Mapping[str, Any]) -> str:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Reader = Callable[[Row, "RowSet"], Any]  # from a row of a plan to a member of a representation
 Batch = Callable[["UnitOfWork", Sequence[Row]], dict[Any, Any]]
+Conditions = Callable[["UnitOfWork", "Endpoint", Any], Sequence[Any]]  # on the rows of a table
 LoadObjects = Callable[["UnitOfWork", str, "Iterable[tuple[Any, Any]]"], dict[Any, Any]]  # by label and id
 
 
@@ -55,12 +56,15 @@ class RowSet:
 
     ``batches`` holds the results of the plan's batched loads. ``nested`` is a cache of nested representations, one
     dictionary by id for each reference of the plan: a page of devices has few sites. ``markup`` is one of cells.
+    ``tests`` has what :meth:`ReadPlan.meets` asked for: the position of its column in the row, or ``None`` where there
+    are no conditions.
     """
 
     uow: UnitOfWork
     base: str
     batches: list[dict[Any, Any]]
     nested: list[dict[Any, dict[str, Any]]]
+    tests: Sequence[int | None] = ()
     markup: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
 
@@ -131,6 +135,7 @@ class ReadPlan:
         self._links: dict[tuple[str, ...], tuple[JoinedTable, str]] = {}  # foreign keys, by the paths of their targets
         self._columns: list[Any] = []
         self._index: dict[Any, int] = {}
+        self._tests: dict[tuple[JoinedTable, Conditions], int] = {}
         self._batches: list[Batch] = []
         self._generic_loads: dict[tuple[str, LoadObjects], _GenericLoad] = {}
         self._to_many_load: _ToManyLoad | None = None
@@ -162,6 +167,18 @@ class ReadPlan:
     def expression(self, place: JoinedTable, name: str, expression: Any) -> int:
         """Adds an SQL expression to the SELECT, once for each ``name``; returns its position in the row."""
         return self._add((place.path, "", name), expression)
+
+    def meets(self, place: JoinedTable, conditions: Conditions) -> Callable[[Row, RowSet], bool]:
+        """Returns a reader that tells if the row at ``place`` meets conditions that depend on the user, such as
+        :func:`netinv_core.auth.permissions.visible`. They are a column of the statement for users who have any.
+        """
+        number = self._tests.setdefault((place, conditions), len(self._tests))
+
+        def read(row: Row, page: RowSet) -> bool:
+            position = page.tests[number]
+            return position is None or bool(row[position])
+
+        return read
 
     def join(self, place: JoinedTable, attribute: str) -> JoinedTable | None:
         """LEFT JOIN along a foreign key; ``None`` when the package of its target is not installed."""
@@ -348,13 +365,15 @@ class ReadPlan:
             return []
         most = stored_sizes.most(self.registry) if bounded and len(keys) > stored_sizes.FEW and self._long else {}
         values, statement = {"keys": list(keys), **most}, self._by_keys(beside, bool(most))
+        asked, tests = self._test_columns(uow, beside)
+        statement = statement.add_columns(*asked) if asked else statement
         if locked or limit is not None:
             statement = statement.where(*conditions).limit(None if limit is None else inlined_int("most", limit))
             statement, conditions = lock_rows(statement) if locked else statement, ()
         rows = uow.execute(statement, values, where=conditions).tuples().all()
         if most and not rows:
             stored_sizes.check(uow, self._long, self._key, keys)
-        return self._represent(uow, read_value(beside, rows, -1))
+        return self._represent(uow, read_value(beside, rows, len(self._columns)), tests)
 
     @functools.cached_property
     def _long(self) -> list[Any]:
@@ -374,18 +393,31 @@ class ReadPlan:
             select = self._selects[name, bounded] = statement
         return select
 
-    def _rank_columns(self, beside: Beside | None) -> list[Any]:
+    def _test_columns(self, uow: UnitOfWork, beside: Beside | None) -> tuple[list[Any], list[int | None]]:
+        """The columns of the conditions of a user, which follow the others, and ``tests`` of the :class:`RowSet`."""
+        columns: list[Any] = []
+        tests: list[int | None] = []
+        first = len(self._columns) + (beside is not None)
+        for place, conditions in self._tests:
+            limits = conditions(uow, place.endpoint, place.table)
+            tests.append(first + len(columns) if limits else None)
+            columns += [sa.and_(*limits)] if limits else []
+        return columns, tests
+
+    def _rank_columns(self, beside: Beside | None, asked: Sequence[Any]) -> list[Any]:
         """The columns for a UNION ALL of several plans; an ordered plan adds ``row_number()``: a UNION has no order."""
         rank = [sa.func.row_number().over(order_by=self._order)] if self._order else []
-        return [*(column.element for column in self._columns), *([beside.column] if beside else ()), *rank]
+        return [*(column.element for column in self._columns), *([beside.column] if beside else ()), *asked, *rank]
 
     def _in_order(self, rows: list[Row]) -> list[Row]:
         """Sorts rows of :meth:`_rank_columns` by their ``row_number()``."""
         return sorted(rows, key=operator.itemgetter(-1)) if self._order else rows
 
-    def _represent(self, uow: UnitOfWork, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:
+    def _represent(
+        self, uow: UnitOfWork, rows: Sequence[Row], tests: Sequence[int | None]
+    ) -> list[tuple[Any, dict[str, Any]]]:
         assert self._reader is not None
-        page = RowSet(uow, uow.base, [], [{} for _ in range(self._references)])
+        page = RowSet(uow, uow.base, [], [{} for _ in range(self._references)], tests)
         for load in self._batches:
             page.batches.append(load(uow, rows) if rows else {})
         read = self._reader
@@ -419,21 +451,27 @@ def fetch_together(
             for (plan, keys), limits in zip(requests, limits_of, strict=True)
         ]
     plans = tuple(plan for plan, _, _ in queries)
+    asked = [plan._test_columns(uow, None if number else beside) for number, plan in enumerate(plans)]
 
     def parts() -> list[Any]:
         return [
             (
-                plan._rank_columns(None if number else beside),
+                plan._rank_columns(None if number else beside, asked[number][0]),
                 plan._from,
                 sa.and_(in_parameter(plan._key, f"keys{number}"), *limits),
             )
             for number, (plan, _, limits) in enumerate(queries)
         ]
 
-    limited = any(limits for _, _, limits in queries)
+    limited = any(limits for _, _, limits in queries) or any(columns for columns, _ in asked)
     name = (plans, beside.name) if beside else plans
     union = Union(parts()) if limited else kept_union(uow.registry, name, parts)
     found = union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(queries)})
     read_value(beside, found[0], len(plans[0]._columns))
-    results = iter(found)
-    return [plan._represent(uow, plan._in_order(next(results))) if keys else [] for plan, keys in requests]
+    results = iter(zip(found, asked, strict=True))
+
+    def represent_next(plan: ReadPlan) -> list[tuple[Any, dict[str, Any]]]:
+        rows, (_, tests) = next(results)
+        return plan._represent(uow, plan._in_order(rows), tests)
+
+    return [represent_next(plan) if keys else [] for plan, keys in requests]

@@ -79,11 +79,16 @@ def custom_plan(endpoint: Endpoint, key: Any, build: Callable[[ReadPlan, JoinedT
 
 
 def named_objects(
-    uow: UnitOfWork, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible | None = None
+    uow: UnitOfWork,
+    shape: str,
+    pairs: Iterable[tuple[Any, Any]],
+    visible: Visible | None = None,
+    plan: Callable[[Endpoint, str], ReadPlan] = plan_of,
 ) -> dict[Any, Any]:
     """Returns the representations of objects by pairs of label and id, in one statement.
 
-    Objects of packages that are not installed, and those that are not ``visible``, are omitted.
+    Objects of packages that are not installed, and those that are not ``visible``, are omitted. ``plan`` gives the one
+    of a resource for the shape.
     """
     keys_by_label: dict[str, set[Any]] = {}
     for label, key in pairs:
@@ -91,6 +96,6 @@ def named_objects(
             keys_by_label.setdefault(label, set()).add(key)
     endpoints = {label: uow.registry.get(label) for label in sorted(keys_by_label)}
     targets = {label: target for label, target in endpoints.items() if target and target.key_type is uuid.UUID}
-    requests = [(plan_of(target, shape), list(keys_by_label[label])) for label, target in targets.items()]
+    requests = [(plan(target, shape), list(keys_by_label[label])) for label, target in targets.items()]
     results = fetch_together(uow, requests, visible)
     return {(label, key): item for label, items in zip(targets, results, strict=True) for key, item in items}

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from pyramid.request import Request
 
+from netinv_core.auth import permissions
 from netinv_core.hookspecs import hookimpl
 from netinv_dcim.cabling.models import Cabled
 from netinv_dcim.cabling.paths import CABLE, End
@@ -95,12 +96,12 @@ def rack_tray(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> 
 
 
 def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The drawing of the face of the rack that a device is mounted in."""
-    rack, face = device.get("rack"), device.get("face")
-    if not rack:
+    """The drawing of the face of the rack that a device is mounted in; ``None`` where the user may not view it."""
+    rack, face, racks = device.get("rack"), device.get("face"), request.uow.registry["dcim.rack"]
+    if not rack or not permissions.visible_ids(request.uow, racks, [rack["id"]]):
         return None
     faces = (face["value"],) if face else FACES
-    return _elevation(rack, faces) | {"link": f"/dcim/racks/{rack['id']}/"}
+    return _elevation(rack, faces) | {"link": object_path(racks, rack["id"])}
 
 
 def _elevation(rack: Mapping[str, Any], faces: Sequence[str]) -> dict[str, Any]:

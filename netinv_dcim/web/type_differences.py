@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from pyramid.request import Request
 
+from netinv_core.auth import permissions
 from netinv_core.hookspecs import hookimpl
 from netinv_core.labels import label_of, title_of
 from netinv_core.models.columns import column_info
@@ -21,7 +22,7 @@ from netinv_dcim.device_types import DeviceType
 from netinv_web.cells import CellReader
 from netinv_web.extensions import Panel
 from netinv_web.lists.columns import ListColumn
-from netinv_web.markup import EMPTY, link, object_link, text_markup
+from netinv_web.markup import EMPTY, link, text_markup
 from netinv_web.menu import may
 from netinv_web.paths import object_path, page_path
 
@@ -48,12 +49,18 @@ def of_device(request: Request, endpoint: Endpoint, device: Mapping[str, Any]) -
     kind = device["device_type"]
     return {
         "rows": [_row(request.uow.registry, item) for item in found[:MAX_SHOWN]],
-        "type": object_link(request.uow, str(kind["url"]), text_markup(kind["display"])),
+        "type": link(_type_path(request.uow, kind["id"]), text_markup(kind["display"])),
         "apply": _apply_path(request, kind["id"], key),
         "count": len(found),
         "states": [(state, states[state]) for state in (MISSING, ADDITIONAL, DIFFERENT) if states[state]],
         "hidden": max(0, len(found) - MAX_SHOWN),
     }
+
+
+def _type_path(uow: UnitOfWork, key: Any) -> str:
+    """The path of a device type; blank where the user may not view it."""
+    endpoint = uow.registry.of_model(DeviceType)
+    return object_path(endpoint, key) if permissions.visible_ids(uow, endpoint, [key]) else ""
 
 
 def _row(registry: Registry, difference: Difference) -> dict[str, Any]:

@@ -73,8 +73,9 @@ def addresses(plan: ReadPlan, place: JoinedTable) -> CellReader:
 
     def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Markup]:
         address, vrf = table_of(IPAddress), table_of(VRF)
+        seen = sa.and_(sa.true(), *permissions.visible(uow, uow.registry[VRF_LABEL], vrf))
         statement = (
-            sa.select(address.c.assigned_object_id, address.c.id, address.c.address, vrf.c.id, vrf.c.name)
+            sa.select(address.c.assigned_object_id, address.c.id, address.c.address, vrf.c.id, vrf.c.name, seen)
             .select_from(address.outerjoin(vrf, vrf.c.id == address.c.vrf_id))
             .where(
                 in_parameter(address.c.assigned_object_id),
@@ -91,9 +92,9 @@ def addresses(plan: ReadPlan, place: JoinedTable) -> CellReader:
     return lambda row, page: page.batches[batch].get(row[key], EMPTY)
 
 
-def _addresses(uow: UnitOfWork, found: Sequence[tuple[Any, str, Any, str | None]]) -> Markup:
-    """The links of addresses with the ids and names of their VRFs."""
-    following = [vrf for _, _, vrf, _ in found[1:MAX_SHOWN]]
+def _addresses(uow: UnitOfWork, found: Sequence[tuple[Any, str, Any, str | None, bool]]) -> Markup:
+    """The links of addresses with the ids and names of their VRFs, and whether the user may view these."""
+    following = [vrf for _, _, vrf, _, _ in found[1:MAX_SHOWN]]
     return _several(
         [
             _address(uow, *values)
@@ -105,11 +106,12 @@ def _addresses(uow: UnitOfWork, found: Sequence[tuple[Any, str, Any, str | None]
     )
 
 
-def _in_vrf(uow: UnitOfWork, key: Any, text: str, vrf: Any, vrf_name: str | None) -> Markup:
+def _in_vrf(uow: UnitOfWork, key: Any, text: str, vrf: Any, vrf_name: str | None, seen: bool) -> Markup:
     markup = _address(uow, key, text)
     if vrf is None:
         return markup
-    return IN_VRF % (markup, link(object_path(uow.registry[VRF_LABEL], vrf), without_controls(str(vrf_name))))
+    path = object_path(uow.registry[VRF_LABEL], vrf) if seen else ""
+    return IN_VRF % (markup, link(path, without_controls(str(vrf_name))))
 
 
 def _address(uow: UnitOfWork, key: Any, text: str, *_vrf: Any) -> Markup:

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from pyramid.request import Request
 
 from netinv_core import fields
+from netinv_core.auth import permissions
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
 from netinv_core.labels import capitalize, label_of
@@ -221,7 +222,7 @@ def object_values(
 def parents_of(uow: UnitOfWork, endpoint: Endpoint, representation: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The breadcrumb: title and path of the object that this one belongs to, by a required or cascading foreign key.
 
-    There is none where the user may view no such objects.
+    There is none where the user may view no such objects, and no path where it may not view this one.
     """
     for attribute, column in endpoint.table.c.items():
         name = attribute.removesuffix("_id")
@@ -231,5 +232,8 @@ def parents_of(uow: UnitOfWork, endpoint: Endpoint, representation: Mapping[str,
         if field.link.on_delete == CASCADE or (not column.nullable and name == "site"):
             path = path_of_url(value["url"], uow.base)
             parent = endpoint_at(uow.registry, path)
-            return [(represented_name(parent, value), path)] if parent is not None and may(uow, parent, "view") else []
+            if parent is None or not may(uow, parent, "view"):
+                return []
+            viewable = permissions.visible_ids(uow, parent, [parent.parse_key(str(value["id"]))])
+            return [(represented_name(parent, value), path if viewable else "")]
     return []

@@ -16,7 +16,7 @@ from netinv_core.auth import permissions
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import table_of
 from netinv_web.lists.columns import presentation_of
-from netinv_web.markup import nested_link, text_markup, time_markup
+from netinv_web.markup import member_markup, time_markup
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -43,14 +43,7 @@ def summary_of(
     """The parts of the line below an object's name, from its cells as far as there are any; empty ones are left out."""
     names = [name for name in summary_fields(endpoint) if representation.get(name) not in (None, "", [], {})]
     shown = [name for name in names if name in cells or not isinstance(representation[name], uuid.UUID)]
-    return [cells[name] if name in cells else value_markup(uow, representation[name]) for name in shown]
-
-
-def value_markup(uow: UnitOfWork, value: Any) -> Markup:
-    """The markup of a member of a representation: that of cells, with a dot in the colour of a nested object."""
-    if isinstance(value, Mapping) and "display" in value and isinstance(value.get("url"), str):
-        return nested_link(uow, value)
-    return text_markup(value)
+    return [cells[name] if name in cells else member_markup(uow, representation[name]) for name in shown]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ from netinv_testing import Account
 from netinv_testing.client import PASSWORD
 from netinv_web.extensions import ListTab, Tab
 from netinv_web.objects.tab_links import child_tabs, own_tabs
-from netinv_web.testing.browser import Browser
+from netinv_web.paths import endpoint_at
+from netinv_web.testing.browser import LINK, Browser
 from netinv_web.testing.checks import PageCase, page_check
+from netinv_web.testing.named_parts import ReferringSamples, pages_about, previews_of
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -59,6 +62,42 @@ def pages_tell_a_reader_nothing_that_the_api_hides(case: PageCase) -> None:
         page = reader.get(path, status=status)
         assert "This part failed" not in page.text, path
         assert not (told := _words(page.text) - shown), f"{path}: {_excerpts(page.text, told)}"
+
+
+@page_check(lambda endpoint: endpoint.resource.of is None and endpoint.resource.writable)
+def pages_link_to_no_object_that_their_reader_may_not_view(case: PageCase) -> None:
+    """List, object, panels, tabs, search, forms and previews name what an object refers to, and what refers to it,
+    without a link where the constraints of the reader exclude it.
+    """
+    item = ReferringSamples(case.service).part(case.endpoint)
+    _make_children(case, item)
+    account = _writer_of(case, item)
+    reader, answers = Browser(case.service, account), dict[str, int]()
+    faults: dict[str, list[str]] = {}
+    for place, text in (*pages_about(case, reader, item), *previews_of(case, reader, item)):
+        for path in {html.unescape(address).partition("#")[0] for address in LINK.findall(text)}:
+            endpoint, key = endpoint_at(case.service.registry, path), path.rstrip("/").rpartition("/")[2]
+            if endpoint is None or not ID.fullmatch(key):
+                continue
+            at_item = f"{endpoint.path}{key}/"
+            if at_item not in answers:
+                answers[at_item] = account.api.send("GET", at_item, status=None).status_int
+            if answers[at_item] != 200:
+                faults.setdefault(place, []).append(path)
+    assert not faults
+
+
+def _writer_of(case: PageCase, item: dict[str, Any]) -> Account:
+    """A user who may do everything with this one object, and view all kinds of objects with constraints that exclude
+    each of them.
+    """
+    kinds: dict[type, list[str]] = {}
+    for endpoint in case.service.registry.endpoints.values():
+        if endpoint is not case.endpoint:
+            kinds.setdefault(endpoint.key_type, []).append(endpoint.label)
+    limits = [("view", names, {"id": _nobody(kind)}) for kind, names in kinds.items()]
+    own = ("view add change delete", case.endpoint.label, {"id": item["id"]})
+    return case.service.user(own, *limits, password=PASSWORD)
 
 
 def _names_of_definitions(case: PageCase) -> set[str]:

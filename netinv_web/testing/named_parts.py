@@ -34,7 +34,45 @@ ROOTS = "{__schema{queryType{fields{name type{kind name ofType{name}}}}}}"
 MEMBERS = '{__type(name:"%s"){fields{name args{name} type{kind name ofType{kind name}}}}}'
 
 
-class UnnamedSamples(Samples):
+class ReferringSamples(Samples):
+    """Samples that refer to as many others as their rules let them."""
+
+    def part(self, endpoint: Endpoint) -> dict[str, Any]:
+        """A new object with these references."""
+        references: dict[str, Any] = {}
+        for field in endpoint.writable.values():
+            if isinstance(field, fields.Reference) and field.target is not endpoint:
+                try:
+                    references[field.name] = self.value(endpoint, field)
+                except NoSample:
+                    continue
+        references |= self._generic(endpoint)
+        required = {
+            name for name, field in endpoint.writable.items() if field.required and isinstance(field, fields.Reference)
+        }
+        body = self.body(endpoint, **references)
+        while (answer := self.api.send("POST", endpoint.path, body, status=(201, 400))).status_int == 400:
+            left_out = set(answer.json) & references.keys() - required or references.keys() - required
+            assert left_out, answer.text
+            references = {name: value for name, value in references.items() if name not in left_out}
+            body = self.body(endpoint, **references)
+        made: dict[str, Any] = answer.json
+        return made
+
+    def _generic(self, endpoint: Endpoint) -> dict[str, Any]:
+        """An object for each pair of type and id: of the model whose name has the most others."""
+        members: dict[str, Any] = {}
+        for type_name, id_name in generic_pairs(endpoint):
+            field = endpoint.writable[type_name]
+            parts = [item for item in self.registry.endpoints.values() if has_context(item) and item is not endpoint]
+            parts = [item for item in parts if item.resource.writable and accepts(endpoint, field, item.label)]
+            if target := max(parts, key=lambda item: (len(name_paths(item)), item.label), default=None):
+                made = self.api.post(target.path, self.body(target))
+                members |= {type_name: target.label, id_name: made["id"]}
+        return members
+
+
+class UnnamedSamples(ReferringSamples):
     """Samples without the names that objects can do without: they are called by what else they have, such as a serial
     number. ``words`` are all texts made up for them.
     """
@@ -59,38 +97,6 @@ class UnnamedSamples(Samples):
             own = [value for name, value in found.items() if isinstance(endpoint.writable[name], fields.Value)]
             self.words |= set(NAME.findall(str(own)))
         return found
-
-    def part(self, endpoint: Endpoint) -> dict[str, Any]:
-        """A new object that refers to as many others as its rules let it."""
-        references: dict[str, Any] = {}
-        for field in endpoint.writable.values():
-            if isinstance(field, fields.Reference) and field.target is not endpoint:
-                try:
-                    references[field.name] = self.value(endpoint, field)
-                except NoSample:
-                    continue
-        references |= self._generic(endpoint)
-        required = {name for name, field in endpoint.writable.items() if field.required}
-        body = self.body(endpoint, **references)
-        while (answer := self.api.send("POST", endpoint.path, body, status=(201, 400))).status_int == 400:
-            left_out = set(answer.json) & references.keys() - required or references.keys() - required
-            assert left_out, answer.text
-            references = {name: value for name, value in references.items() if name not in left_out}
-            body = self.body(endpoint, **references)
-        made: dict[str, Any] = answer.json
-        return made
-
-    def _generic(self, endpoint: Endpoint) -> dict[str, Any]:
-        """An object for each pair of type and id: of the model whose name has the most others."""
-        members: dict[str, Any] = {}
-        for type_name, id_name in generic_pairs(endpoint):
-            field = endpoint.writable[type_name]
-            parts = [item for item in self.registry.endpoints.values() if has_context(item) and item is not endpoint]
-            parts = [item for item in parts if item.resource.writable and accepts(endpoint, field, item.label)]
-            if target := max(parts, key=lambda item: (len(name_paths(item)), item.label), default=None):
-                made = self.api.post(target.path, self.body(target))
-                members |= {type_name: target.label, id_name: made["id"]}
-        return members
 
 
 def _is_definition(endpoint: Endpoint) -> bool:
@@ -174,9 +180,9 @@ def _answers(case: PageCase, account: Account, part: dict[str, Any], *, changing
     reader = Browser(case.service, account)
     yield from _files(case, account, part)
     yield "GraphQL", _ask_graphql(case, account, part)
-    yield from _pages(case, reader, part)
+    yield from pages_about(case, reader, part)
     with webhooks_about(case.service, case.endpoint.label) as webhooks:
-        yield from _previews(case, reader, part)
+        yield from previews_of(case, reader, part)
         if changing:
             yield from _writes(case, reader, account, part)
         for key in webhooks:
@@ -222,7 +228,7 @@ def _ask_graphql(case: PageCase, account: Account, part: dict[str, Any]) -> str:
     return str(answer)
 
 
-def _pages(case: PageCase, reader: Browser, part: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def pages_about(case: PageCase, reader: Browser, part: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """List, object, tabs, search, forms, choices; and the lists and forms of what may refer to the part."""
     about, key = case.at(part), part["id"]
     every = ",".join(case.endpoint.fields)
@@ -245,7 +251,7 @@ def _pages(case: PageCase, reader: Browser, part: dict[str, Any]) -> Iterator[tu
         yield path, reader.get(path, status="*").text
 
 
-def _previews(case: PageCase, reader: Browser, part: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def previews_of(case: PageCase, reader: Browser, part: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The previews of an edit and of a deletion of several objects, and of new names."""
     chosen, text = [("pk", part["id"])], _changeable(case.endpoint)
     kept, step = [("_keys", part["id"])], ("_step", "preview")

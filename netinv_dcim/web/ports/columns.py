@@ -118,8 +118,10 @@ def _way_markup(uow: UnitOfWork, way: PortPath, named: Mapping[Any, Any]) -> Mar
 
 
 def _end_markup(uow: UnitOfWork, end: Mapping[str, Any] | None) -> Markup:
-    """A link to an end."""
-    return WAY % HIDDEN if end is None else object_link(uow, str(end["url"]), without_controls(str(end["display"])))
+    """A link to an end, which is one that the user may view."""
+    if end is None:
+        return WAY % HIDDEN
+    return object_link(uow, str(end["url"]), without_controls(str(end["display"])), viewable=True)
 
 
 def cable(plan: ReadPlan, place: JoinedTable) -> CellReader:

@@ -122,7 +122,8 @@ def load(uow: UnitOfWork, keys: Sequence[Any], *, visible: bool | None = None) -
     statement = sa.select(*record_columns(_COLUMNS)).where(in_parameter(_change.c.id))
     rows = {row.id: row for row in uow.execute(statement, {"keys": list(keys)})}
     pairs = {(row.changed_object_type, row.changed_object_id) for row in rows.values()}
-    existing = named_objects(uow, "nested", pairs) if visible is None else dict.fromkeys(pairs if visible else ())
+    existing = named_objects(uow, "nested", pairs, permissions.visible_for(uow)) if visible is None else {}
+    existing |= dict.fromkeys(pairs if visible else ())
     deliveries = _deliveries(uow, keys)
     return [_represent(uow, rows[key], existing, deliveries.get(key, ())) for key in keys if key in rows]
 
@@ -130,7 +131,7 @@ def load(uow: UnitOfWork, keys: Sequence[Any], *, visible: bool | None = None) -
 def _represent(uow: UnitOfWork, row: Any, existing: Mapping[Any, Any], deliveries: Sequence[Delivery]) -> ShownChange:
     label, key = row.changed_object_type, row.changed_object_id
     endpoint = uow.registry.get(label)
-    exists = endpoint is not None and (label, key) in existing and may(uow, endpoint, "view")
+    exists = endpoint is not None and (label, key) in existing
     return ShownChange(
         row.id,
         time_markup(row.time),

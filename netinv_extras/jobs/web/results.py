@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -17,6 +17,7 @@ from netinv_core.errors import Conflict, Denied, error_text
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
+from netinv_core.read.names import visible_pairs
 from netinv_extras.jobs import approval_views, live_log
 from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobLogEntry, JobResult
 from netinv_extras.jobs.run_views import refusal_aside, runnable
@@ -26,12 +27,14 @@ from netinv_web import notices
 from netinv_web.markup import time_markup
 from netinv_web.menu import may
 from netinv_web.pages import form_of, fragment, local_path, see_other
+from netinv_web.paths import object_at, object_path
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 LOG = "netinv_extras:jobs/web/templates/job_log.jinja2"
+CHANGE_REQUEST = "extras.changerequest"
 MAX_ENTRIES = 1000  # of a log, the last ones
 MAX_RESULTS = 5  # of a job, on its page
 _entries, _results, _schedules, _changes = (
@@ -111,7 +114,7 @@ def log_values(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any]:
         last = rows[-1]["position"] if rows else 0
         rows += [row for row in live_log.shared_entries(uow.registry, result["id"]) if row["position"] > last]
     return {
-        "entries": [_entry(row) for row in rows],
+        "entries": _entries_of(uow, rows),
         "output": _output(result["data"]),
         "truncated": len(rows) >= MAX_ENTRIES,
         "running": status in (PENDING, RUNNING),
@@ -119,7 +122,7 @@ def log_values(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any]:
         "status": result["status"]["label"],
         "path": f"/extras/job-results/{result['id']}/",
         "changes": f"/extras/object-changes/?request_id={result['job_id']}" if _has_changes(uow, result) else "",
-        "proposed_in": _change_request(result),
+        "proposed_in": _change_request(uow, result),
     }
 
 
@@ -130,12 +133,14 @@ def _has_changes(uow: UnitOfWork, result: Mapping[str, Any]) -> bool:
     return uow.execute(found).first() is not None
 
 
-def _change_request(result: Mapping[str, Any]) -> dict[str, Any] | None:
+def _change_request(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any] | None:
     """The change request that a run is in, and the number of changes that it added; ``None`` for other runs."""
     named, count = result.get("proposed_in"), result["proposed_changes"]
     if count is None:
         return None
-    path, name = (f"/extras/change-requests/{named['id']}/", named["display"]) if named else ("", "")
+    name = named["display"] if named else ""
+    seen = visible_pairs(uow, [(CHANGE_REQUEST, named["id"])]) if named else ()
+    path = object_path(uow.registry[CHANGE_REQUEST], named["id"]) if named and seen else ""
     return {"path": path, "name": name, "added": f"{count:,} {'change' if count == 1 else 'changes'} added"}
 
 
@@ -146,14 +151,22 @@ def _output(data: Any) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False) if data else ""
 
 
-def _entry(row: Mapping[str, Any]) -> dict[str, Any]:
-    path = local_path((row["absolute_url"] or "").removeprefix("/api"))
+def _entries_of(uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The entries; those about an object that the user may not view have its name alone."""
+    paths = [local_path((row["absolute_url"] or "").removeprefix("/api")) for row in rows]
+    objects = {path: pair for path in paths if (pair := object_at(uow.registry, path)) is not None}
+    seen = visible_pairs(uow, objects.values())
+    shown = [path if path != "/" and objects.get(path) in {None, *seen} else "" for path in paths]
+    return [_entry(row, path) for row, path in zip(rows, shown, strict=True)]
+
+
+def _entry(row: Mapping[str, Any], path: str) -> dict[str, Any]:
     return {
         "time": time_markup(row["created"]),
         "grouping": row["grouping"],
         "level": row["log_level"],
         "object": row["log_object"],
-        "path": path if path != "/" else "",
+        "path": path,
         "message": row["message"],
     }
 

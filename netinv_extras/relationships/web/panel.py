@@ -32,8 +32,9 @@ def _objects(request: Request, endpoint: Endpoint, representation: Mapping[str, 
     rows, names = [], _names(uow, sides, values)
     for side in sides:
         links = [
-            object_link(uow, item["url"], names.get((side.other_type, item["id"]), item["display"]))
+            object_link(uow, item["url"], names.get(pair, item["display"]), viewable=pair in names)
             for item in _items(values, side)
+            for pair in [(side.other_type, item["id"])]
         ]
         if links:
             rows.append((side.label or side.title, links))

@@ -29,11 +29,11 @@ def attempts(request: Request, endpoint: Endpoint, delivery: Mapping[str, Any]) 
     """The attempts in order, each with its answer, and the button that sends a failed delivery again."""
     state = delivery["state"]["value"]
     history = [{**attempt, "time": time_markup(attempt["time"])} for attempt in delivery["history"]]
-    changes = request.uow.registry["extras.objectchange"]
+    changes, change = request.uow.registry["extras.objectchange"], delivery["change_id"]
     return {
         "history": history,
         "object": delivery_queue.object_link(request.uow, delivery, delivery_queue.names_of(request.uow, [delivery])),
-        "change": object_path(changes, delivery["change_id"]) if may(request.uow, changes, "view") else "",
+        "change": object_path(changes, change) if permissions.visible_ids(request.uow, changes, [change]) else "",
         "next": time_markup(delivery["due"]) if state == QUEUED else "",
         "key": delivery["id"],
         "retry": delivery_queue.RETRY if state == FAILED and may(request.uow, endpoint, "change") else "",

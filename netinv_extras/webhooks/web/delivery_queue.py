@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import sqlalchemy as sa
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from pyramid.request import Request
 from pyramid.response import Response
 
@@ -18,10 +18,10 @@ from netinv_core.read import listing
 from netinv_core.read.listing import Slice
 from netinv_core.read.names import Pair, names_in_context
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, STATES, SUCCEEDED, retry_selected
-from netinv_web import frame, markup, notices
+from netinv_web import frame, notices
 from netinv_web.lists.list_query import query_of
 from netinv_web.lists.listing import Pages
-from netinv_web.markup import EMPTY, link, time_markup
+from netinv_web.markup import EMPTY, link, nested_link, time_markup
 from netinv_web.menu import may
 from netinv_web.pages import form_of, form_text, see_other
 from netinv_web.paths import object_path
@@ -52,7 +52,7 @@ def show(request: Request) -> dict[str, Any]:
     except Invalid as invalid:
         error = error_text(invalid.body)
     webhooks, names = _webhooks(uow), names_of(uow, deliveries)
-    paused = {str(row.id) for row in webhooks if row.paused}
+    paused = {str(row.id): row.paused for row in webhooks}
     chosen = {"webhook_id": "", "state": "", "q": "", **{name: values[-1] for name, values in parameters}}
     return {
         "rows": [_row(uow, delivery, paused, names) for delivery in deliveries],
@@ -110,14 +110,16 @@ def _changed_object(delivery: Mapping[str, Any]) -> Pair:
     return delivery["changed_object_type"], delivery["changed_object_id"]
 
 
-def _row(uow: UnitOfWork, delivery: Mapping[str, Any], paused: set[str], names: Mapping[Pair, str]) -> dict[str, Any]:
+def _row(
+    uow: UnitOfWork, delivery: Mapping[str, Any], paused: Mapping[str, bool], names: Mapping[Pair, str]
+) -> dict[str, Any]:
     state, webhook = delivery["state"]["value"], delivery["webhook"]
-    waits = state == QUEUED and webhook is not None and str(webhook["id"]) in paused
+    waits = state == QUEUED and webhook is not None and paused.get(str(webhook["id"]), False)
     return {
         "id": delivery["id"],
         "path": f"/extras/webhook-deliveries/{delivery['id']}/",
         "time": time_markup(delivery["time"]),
-        "webhook": webhook_link(uow, webhook),
+        "webhook": EMPTY if webhook is None else nested_link(uow, webhook, str(webhook["id"]) in paused),
         "event": delivery["event"]["label"],
         "object": object_link(uow, delivery, names),
         "attempts": delivery["attempts"],
@@ -132,22 +134,12 @@ def _row(uow: UnitOfWork, delivery: Mapping[str, Any], paused: set[str], names: 
     }
 
 
-def webhook_link(uow: UnitOfWork, webhook: Mapping[str, Any] | None) -> Markup:
-    """A link to a webhook in nested form."""
-    return EMPTY if webhook is None else markup.object_link(uow, webhook["url"], webhook["display"])
-
-
 def object_link(uow: UnitOfWork, delivery: Mapping[str, Any], names: Mapping[Pair, str]) -> Markup:
-    """A link to the changed object by its name, by the recorded one if it is gone; the recorded name alone where its
-    package is not installed.
-    """
-    endpoint = uow.registry.get(delivery["changed_object_type"])
-    if endpoint is None or not may(uow, endpoint, "view"):
-        return escape(delivery["object_repr"])
-    return link(
-        object_path(endpoint, delivery["changed_object_id"]),
-        names.get(_changed_object(delivery)) or delivery["object_repr"] or endpoint.title,
-    )
+    """A link to the changed object by its name, of :func:`names_of`; else the recorded name alone."""
+    endpoint, changed = uow.registry.get(delivery["changed_object_type"]), _changed_object(delivery)
+    path = object_path(endpoint, delivery["changed_object_id"]) if endpoint is not None and changed in names else ""
+    title = "" if endpoint is None else endpoint.title
+    return link(path, names.get(changed) or delivery["object_repr"] or title)
 
 
 def last_answer(history: list[dict[str, Any]]) -> str:
