@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from netinv_web.lists.list_query import ListQuery
 
 Content = Callable[..., Any]
+WARNING = "netinv_web:templates/warning.jinja2"  # template of a panel that warns of something by a ``text``
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
@@ -16,7 +15,7 @@ from netinv_core.labels import label_of
 from netinv_extras.config_contexts import limits
 from netinv_extras.config_contexts.merge import Layer
 from netinv_extras.config_contexts.origins import FIELD, layers_of, merged_values
-from netinv_web.extensions import Panel, Tab
+from netinv_web.extensions import WARNING, Panel, Tab
 from netinv_web.markup import link
 from netinv_web.paths import object_path
 
@@ -46,16 +45,16 @@ def netinv_web_panels(endpoint: Endpoint) -> list[Panel]:
     """The panel of config contexts that apply to nothing."""
     if endpoint.label != CONTEXT:
         return []
-    return [Panel("lost-scopes", "Applies to nothing", lost_scopes, "main", position=50)]
+    return [Panel("lost-scopes", "Applies to nothing", lost_scopes, "main", template=WARNING, position=50)]
 
 
-def lost_scopes(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> Markup | None:
+def lost_scopes(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, str] | None:
     """Says which scopes of a config context have lost their last object."""
     lost = limits.lost_scopes(request.uow, representation["id"])
     if not lost:
         return None
     names = ", ".join(label_of(endpoint.fields[name]) if name in endpoint.fields else name for name in lost)
-    return Markup('<p class="notice warning">{}</p>').format(LOST.format(names))
+    return {"text": LOST.format(names)}
 
 
 def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,5 +87,5 @@ def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any])
     return {"rows": rows, "layers": [origin(layer) for layer in layers], "whole": whole}
 
 
-def _code(value: Any) -> Markup:
-    return Markup("<code>{}</code>").format(orjson.dumps(value, default=str).decode())
+def _code(value: Any) -> str:
+    return orjson.dumps(value, default=str).decode()

@@ -19,7 +19,7 @@ from netinv_extras.jobs.results import LABEL as RESULT_LABEL
 from netinv_extras.jobs.results import JobResult
 from netinv_extras.jobs.schedules import LABEL, ScheduledJob, obstacle, waits_for_approval
 from netinv_extras.jobs.web import buttons, forms, results, states
-from netinv_web.extensions import CountedAttention, Panel
+from netinv_web.extensions import WARNING, CountedAttention, Panel
 from netinv_web.paths import object_path
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ PANELS = {
             position=100,
         ),
     ),
-    HOOK_LABEL: (Panel("state", "State", states.hook_panel, position=10),),
+    HOOK_LABEL: (Panel("state", "State", states.hook_panel, template=WARNING, position=10),),
 }
 _schedule, _result, _hook = (table_of(model) for model in (ScheduledJob, JobResult, JobHook))
 RECENT = datetime.timedelta(days=7)  # since a run was asked for, in which its failure needs attention

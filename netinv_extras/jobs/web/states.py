@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from netinv_core.sql.plan import JoinedTable, ReadPlan, RowSet
 
 CANNOT_RUN = "Cannot run: {}"
-NOTICE = Markup('<p class="notice warning">%s</p>')
 WAITS, OVER = "Waits for approval", "Over"
 
 
@@ -60,11 +59,11 @@ def _hook_cell(plan: ReadPlan, place: JoinedTable) -> CellReader:
     return read
 
 
-def hook_panel(request: Request, endpoint: Endpoint, hook: Mapping[str, Any]) -> Markup | None:
+def hook_panel(request: Request, endpoint: Endpoint, hook: Mapping[str, Any]) -> dict[str, str] | None:
     """The reason why a job hook cannot start its job; no panel where there is none."""
     table = endpoint.table
     reason = request.uow.execute(sa.select(hooks.obstacle(table)).where(table.c.id == hook["id"])).scalar()
-    return None if reason is None else NOTICE % CANNOT_RUN.format(reason)
+    return None if reason is None else {"text": CANNOT_RUN.format(reason)}
 
 
 COLUMNS = {
