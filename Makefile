@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := $(patsubst %/setup.cfg,%,$(wildcard netinv_*/setup.cfg)) .
+PACKAGES := $(patsubst %/pyproject.toml,%,$(wildcard netinv_*/pyproject.toml)) .
 LOCKS := requirements.lock requirements-dev.lock
 SERVED := .venv/.served
 INSTALLED := .venv/.installed
@@ -35,7 +35,7 @@ install: $(INSTALLED)  ## create .venv with the versions of requirements.lock an
 # could not be filled at first is removed. The pip of Python 3.11 and of Debian 12 takes twice as long as a later one,
 # hence the first step; locks need no resolver. Each package takes some 3 s to install, so processes share them. The
 # warning of setuptools about each editable installation, ten lines long, is not shown.
-$(SERVED): $(LOCKS) setup.cfg setup.py VERSION $(wildcard netinv_*/setup.cfg)
+$(SERVED): $(LOCKS) setup.cfg setup.py VERSION release/setup.cfg $(wildcard netinv_*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "netinv needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make run PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || (rm -rf .venv; exit 1)
 	@$(PIP) pip==$(PIP_VERSION) || (test -e $@ || rm -rf .venv; exit 1)
@@ -124,7 +124,7 @@ compare: install  ## compare the answers of two services (COMPARE="http://refere
 lint: install  ## run ruff (rules and format) and mypy
 	$(RUN) lint
 
-lock:      ## write both locks from what setup.cfg and requirements-dev.in declare (LOCK=--upgrade takes newer versions)
+lock:      ## write both locks from what pyproject.toml and requirements-dev.in declare (LOCK=--upgrade takes newer versions)
 	$(PYTHON) -m release.lock $(LOCK)
 
 docs: install  ## build the documentation site in netinv_web/site, which the service shows at /docs/

@@ -26,7 +26,7 @@ META = "."  # the folder of the distribution `netinv`
 
 def folders() -> list[str]:
     """The folders of all distributions."""
-    return [*sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg")), META]
+    return [*sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/pyproject.toml")), META]
 
 
 def tracked(folder: str) -> list[str]:

@@ -8,10 +8,10 @@ Python that is supported.
 from __future__ import annotations
 
 import argparse
-import configparser
 import json
 import subprocess
 import tempfile
+import tomllib
 import venv
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,16 +32,14 @@ APART = frozenset({"netinv_ldap", "netinv_mcp"})
 def declared(*, testing: bool) -> list[str]:
     """The requirements of all distributions with their extras, but not on each other; those for tests, or the rest."""
     lines: list[str] = []
-    for path in REPOSITORY.glob("netinv_*/setup.cfg"):
-        config = configparser.ConfigParser()
-        config.read(path)
-        extras = config["options.extras_require"] if config.has_section("options.extras_require") else {}
+    for path in REPOSITORY.glob("netinv_*/pyproject.toml"):
+        project = tomllib.loads(path.read_text())["project"]
         if path.parent.name not in APART:
             if testing == (path.parent.name in OF_TESTS):
-                lines += config["options"].get("install_requires", "").splitlines()
-            for extra in extras:
-                lines += extras[extra].splitlines() if testing == (extra == TESTING) else []
-    return sorted({line for line in lines if line and not line.startswith("netinv-")})
+                lines += project["dependencies"]
+            for extra, requirements in project.get("optional-dependencies", {}).items():
+                lines += requirements if testing == (extra == TESTING) else []
+    return sorted({line for line in lines if not line.startswith("netinv-")})
 
 
 def resolve(pip: list[str], requirements: Iterable[str], locks: Iterable[Path]) -> dict[str, str]:

@@ -36,7 +36,7 @@ _SETTING = re.compile(r"#?netinv\.([a-z0-9_]+) =")
 def pages(ini_text: str) -> dict[str, str]:
     """The text of each page, by path. ``ini_text`` is an ini file whose comments explain the settings."""
     modules, broken = discover("")
-    own = [(name, module) for name, module in modules if (REPOSITORY / module.__name__ / "setup.cfg").is_file()]
+    own = [(name, module) for name, module in modules if (REPOSITORY / module.__name__ / "pyproject.toml").is_file()]
     settings, packages = read_settings({"netinv.secret": "of no service, to build pages only"}, (own, broken))
     if broken:
         raise SystemExit(f"packages that do not start: {broken}")

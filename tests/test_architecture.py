@@ -11,8 +11,10 @@ import importlib.metadata
 import pkgutil
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -26,7 +28,7 @@ from release.public_modules import PUBLIC_MODULES
 from tests.support import REPOSITORY
 from tests.support.open_modules import OPEN_MODULES
 
-PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg"))
+PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/pyproject.toml"))
 # Distributions with parts of the engine, above the core: they may use all of its modules, and the core none of theirs.
 ENGINE = [
     "netinv_admin",
@@ -438,20 +440,22 @@ def third_party(package: str) -> Iterator[tuple[list[str], set[str]]]:
                 yield extras, distribution_names(distributions)
 
 
-def extras_of(folder: str) -> dict[str, list[str]]:
+def project(package: str) -> dict[str, Any]:
+    """What the distribution in a folder declares of itself."""
+    declared: dict[str, Any] = tomllib.loads((REPOSITORY / package / "pyproject.toml").read_text())["project"]
+    return declared
+
+
+def extras_of(package: str) -> dict[str, list[str]]:
     """The requirements of each extra of the distribution in a folder."""
-    config = configparser.ConfigParser()
-    config.read(REPOSITORY / folder / "setup.cfg")
-    names = config.options("options.extras_require") if config.has_section("options.extras_require") else []
-    return {name: config["options.extras_require"][name].split("\n")[1:] for name in names}
+    extras: dict[str, list[str]] = project(package).get("optional-dependencies", {})
+    return extras
 
 
 @pytest.mark.night
 @pytest.mark.parametrize("package", PACKAGES)
 def test_install_requires_is_what_is_imported(package: str) -> None:
-    config = configparser.ConfigParser()
-    config.read(REPOSITORY / package / "setup.cfg")
-    required = distribution_names(config["options"]["install_requires"].split("\n")[1:])
+    required = distribution_names(project(package)["dependencies"])
     extras = {name: distribution_names(lines) for name, lines in extras_of(package).items()}
     imported: set[str] = set()
     for names, distributions in third_party(package):
@@ -465,9 +469,7 @@ def test_install_requires_is_what_is_imported(package: str) -> None:
 def test_applications_need_neither_imports_nor_commands() -> None:
     needed, waiting = set(), [f"netinv_{name}" for name in ("extras", "dcim", "ipam", "circuits", "tenancy", "virt")]
     while waiting:
-        config = configparser.ConfigParser()
-        config.read(REPOSITORY / waiting.pop() / "setup.cfg")
-        names = distribution_names(config["options"]["install_requires"].split("\n")[1:])
+        names = distribution_names(project(waiting.pop())["dependencies"])
         own = {name.replace("-", "_") for name in names if name.startswith("netinv-")}
         waiting += own - needed
         needed |= own
@@ -476,8 +478,11 @@ def test_applications_need_neither_imports_nor_commands() -> None:
 
 
 def test_netinv_has_every_extra_of_the_core() -> None:
-    extras = {name: lines for name, lines in extras_of(".").items() if lines[0].startswith("netinv-core")}
-    assert extras == {name: [f"netinv-core[{name}]"] for name in extras_of("netinv_core") if name != "testing"}
+    config = configparser.ConfigParser()
+    config.read(REPOSITORY / "setup.cfg")
+    extras = {line for lines in config["options.extras_require"].values() for line in lines.split()}
+    of_core = {line for line in extras if line.startswith("netinv-core")}
+    assert of_core == {f"netinv-core[{name}]" for name in extras_of("netinv_core") if name != "testing"}
 
 
 def test_a_module_that_needs_an_extra_of_the_core_is_imported_when_it_is_needed() -> None:
@@ -497,21 +502,6 @@ def test_the_locks_have_every_library_that_the_distributions_declare_once() -> N
     assert runtime & development == set()
     assert distribution_names(declared(testing=False)) <= runtime
     assert distribution_names(declared(testing=True)) <= runtime | development
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_distribution_has_every_folder_with_code_and_every_template_and_static_file(package: str) -> None:
-    """Editable installations have all files anyway; wheels have what setup.cfg lists."""
-    config, root = configparser.ConfigParser(), REPOSITORY / package
-    config.read(root / "setup.cfg")
-    listed = set(config["options"]["packages"].split())
-    folders = {path.parent for path in root.rglob("__init__.py") if "build" not in path.parts}
-    assert {".".join(folder.relative_to(REPOSITORY).parts) for folder in folders} == listed
-    stated = config.get("options.package_data", "*", fallback="")
-    patterns = [pattern.strip() for pattern in stated.split(",") if pattern.strip()]
-    data = {path for folder in folders for pattern in patterns for path in folder.glob(pattern)}
-    files = {path for suffix in ("jinja2", "js", "css", "svg", "mako") for path in root.rglob(f"*.{suffix}")}
-    assert {path for path in files if "build" not in path.parts} <= data
 
 
 # -- databases

@@ -7,6 +7,7 @@ from __future__ import annotations
 import configparser
 import functools
 import re
+import tomllib
 from pathlib import Path
 
 import click
@@ -155,13 +156,10 @@ def test_production_ini_has_every_setting() -> None:
 def test_make_run_installs_what_the_documented_modules_of_tests_import() -> None:
     """It builds the documentation, without the libraries of development."""
     needed: set[str] = set()
-    for package, section, option in (
-        ("netinv_testing", "options", "install_requires"),
-        ("netinv_web", "options.extras_require", "testing"),
-    ):
-        config = configparser.ConfigParser()
-        config.read(REPOSITORY / package / "setup.cfg")
-        needed |= {name for name in config[section][option].split() if not name.startswith("netinv-")}
+    for package, extra in (("netinv_testing", None), ("netinv_web", "testing")):
+        project = tomllib.loads((REPOSITORY / package / "pyproject.toml").read_text())["project"]
+        names = project["optional-dependencies"][extra] if extra else project["dependencies"]
+        needed |= {name for name in names if not name.startswith("netinv-")}
     locked = {line.partition("==")[0].lower() for line in (REPOSITORY / "requirements.lock").read_text().splitlines()}
     listed = re.findall(r"^DOCUMENTING := (.*)$", (REPOSITORY / "Makefile").read_text(), flags=re.MULTILINE)
     assert needed - locked <= set(listed[0].split())

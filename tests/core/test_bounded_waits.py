@@ -33,7 +33,7 @@ UNBOUNDED = {
 def sources() -> dict[str, ast.Module]:
     """The modules of all packages by path, without those for tests."""
     found: dict[str, ast.Module] = {}
-    for package in sorted(REPOSITORY.glob("netinv_*/setup.cfg")):
+    for package in sorted(REPOSITORY.glob("netinv_*/pyproject.toml")):
         for path in sorted(package.parent.rglob("*.py")):
             name = path.relative_to(REPOSITORY).as_posix()
             if not {"testing", "build", "netinv_testing"} & set(Path(name).parts):
