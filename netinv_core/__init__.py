@@ -1,316 +1,154 @@
 """netinv's engine: it serves any model of any package from one declaration, and imports no application.
 
-``__all__`` is the public API: what plugins may import (docs/plugins.md, "Public API"). Names are imported from their
-modules when they are used (PEP 562), so that processes that need little of the core load little of it.
+The public API, what plugins may import (docs/plugins.md, "Public API"), is listed here once: as imports for type
+checkers. When the core runs, a name is imported from its module when it is used (PEP 562), so that processes that need
+little of the core load little of it.
 """
 
 from __future__ import annotations
 
 import pkgutil
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netinv_core.app import App, Feature
-    from netinv_core.auth import permissions
-    from netinv_core.auth.models import User
-    from netinv_core.auth.providers import ExternalUser, IdentityProvider
-    from netinv_core.changelog.change_set import Change
-    from netinv_core.changelog.guards import ChangeGuard
-    from netinv_core.changelog.models import ObjectChange
-    from netinv_core.changelog.recorder import RelatedInsert
-    from netinv_core.changelog.states import record_columns
-    from netinv_core.db.engine import lock_rows
-    from netinv_core.db.expressions import in_parameter
-    from netinv_core.db.locks import lock_for
-    from netinv_core.endpoint import Endpoint
-    from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError, Unavailable
-    from netinv_core.findings import Finding
-    from netinv_core.hookspecs import hookimpl, hookspec
-    from netinv_core.http import allocating, views
-    from netinv_core.http.actions import BodyOf, documented
-    from netinv_core.http.list_formats import ListFormat
-    from netinv_core.http.metrics import Sample
-    from netinv_core.http.mount import url_of
-    from netinv_core.http.query_parameters import query
-    from netinv_core.http.root_views import root
-    from netinv_core.http.security_policy import API_ACCESS, AUTHENTICATED
-    from netinv_core.importing.dump import Derived, Part, Source
-    from netinv_core.models.associations import content_type_table, many_to_many, unique_set, unique_together
-    from netinv_core.models.base import (
-        Base,
-        ChangeLogged,
-        Customizable,
-        Model,
-        Organizational,
-        Primary,
-        Tree,
-        now,
-        table_of,
-    )
-    from netinv_core.models.columns import (
-        CASCADE,
-        PROTECT,
-        SELF,
-        SET_NULL,
-        Choices,
-        ColumnInfo,
-        Comments,
-        Description,
-        Name,
-        Ref,
-        Slug,
-        boolean,
-        choice,
-        color,
-        column,
-        decimal_number,
-        email,
-        encrypted_text,
-        foreign_key,
-        image,
-        integer,
-        json_document,
-        natural_sort_key,
-        optional_text,
-        required_text,
-        slug,
-        text,
-        unique_copy,
-        url,
-    )
-    from netinv_core.presentation import MenuEntry, MenuSection, Presentation
-    from netinv_core.read import filters, listing
-    from netinv_core.read.filters import Filter
-    from netinv_core.read.recognisers import Match, SearchProvider
-    from netinv_core.registry import Registry
-    from netinv_core.resource import (
-        FieldFactory,
-        Resource,
-        Rule,
-        VersionChange,
-        batch_loaded,
-        coalesce,
-        computed,
-        computed_choice,
-        content_type_list,
-        count_of,
-        counter,
-        generic_fk,
-        reverse_fk,
-        to_many,
-        utilization,
-    )
-    from netinv_core.single_references import to_one
-    from netinv_core.sql import lookups, relations
-    from netinv_core.sql.lookups import convert
-    from netinv_core.sql.relations import Relation
-    from netinv_core.tasks.queue import Task, notify_worker
-    from netinv_core.tasks.retention import Retention, older_than
-    from netinv_core.uow import UnitOfWork
-    from netinv_core.write import save
-    from netinv_core.write.delete import GenericCascade, in_use
-    from netinv_core.write.draft import ALL, Draft
-    from netinv_core.write.dry_run import Effects, Preview, dry_run
-    from netinv_core.write.referring_rules import ReadingRule, related_by, through
-    from netinv_core.write.slugs import natural_key, slugify
-    from netinv_core.write.system_update import system_update
-    from netinv_core.write.table_rows import JoinedColumns
+    from netinv_core.app import App as App
+    from netinv_core.app import Feature as Feature
+    from netinv_core.auth import permissions as permissions
+    from netinv_core.auth.models import User as User
+    from netinv_core.auth.providers import ExternalUser as ExternalUser
+    from netinv_core.auth.providers import IdentityProvider as IdentityProvider
+    from netinv_core.changelog.change_set import Change as Change
+    from netinv_core.changelog.guards import ChangeGuard as ChangeGuard
+    from netinv_core.changelog.models import ObjectChange as ObjectChange
+    from netinv_core.changelog.recorder import RelatedInsert as RelatedInsert
+    from netinv_core.changelog.states import record_columns as record_columns
+    from netinv_core.db.engine import lock_rows as lock_rows
+    from netinv_core.db.expressions import in_parameter as in_parameter
+    from netinv_core.db.locks import lock_for as lock_for
+    from netinv_core.endpoint import Endpoint as Endpoint
+    from netinv_core.errors import Conflict as Conflict
+    from netinv_core.errors import Denied as Denied
+    from netinv_core.errors import Gone as Gone
+    from netinv_core.errors import Invalid as Invalid
+    from netinv_core.errors import NotFound as NotFound
+    from netinv_core.errors import RequestError as RequestError
+    from netinv_core.errors import Unavailable as Unavailable
+    from netinv_core.findings import Finding as Finding
+    from netinv_core.hookspecs import hookimpl as hookimpl
+    from netinv_core.hookspecs import hookspec as hookspec
+    from netinv_core.http import allocating as allocating
+    from netinv_core.http import views as views
+    from netinv_core.http.actions import BodyOf as BodyOf
+    from netinv_core.http.actions import documented as documented
+    from netinv_core.http.list_formats import ListFormat as ListFormat
+    from netinv_core.http.metrics import Sample as Sample
+    from netinv_core.http.mount import url_of as url_of
+    from netinv_core.http.query_parameters import query as query
+    from netinv_core.http.root_views import root as root
+    from netinv_core.http.security_policy import API_ACCESS as API_ACCESS
+    from netinv_core.http.security_policy import AUTHENTICATED as AUTHENTICATED
+    from netinv_core.importing.dump import Derived as Derived
+    from netinv_core.importing.dump import Part as Part
+    from netinv_core.importing.dump import Source as Source
+    from netinv_core.models.associations import content_type_table as content_type_table
+    from netinv_core.models.associations import many_to_many as many_to_many
+    from netinv_core.models.associations import unique_set as unique_set
+    from netinv_core.models.associations import unique_together as unique_together
+    from netinv_core.models.base import Base as Base
+    from netinv_core.models.base import ChangeLogged as ChangeLogged
+    from netinv_core.models.base import Customizable as Customizable
+    from netinv_core.models.base import Model as Model
+    from netinv_core.models.base import Organizational as Organizational
+    from netinv_core.models.base import Primary as Primary
+    from netinv_core.models.base import Tree as Tree
+    from netinv_core.models.base import now as now
+    from netinv_core.models.base import table_of as table_of
+    from netinv_core.models.columns import CASCADE as CASCADE
+    from netinv_core.models.columns import PROTECT as PROTECT
+    from netinv_core.models.columns import SELF as SELF
+    from netinv_core.models.columns import SET_NULL as SET_NULL
+    from netinv_core.models.columns import Choices as Choices
+    from netinv_core.models.columns import ColumnInfo as ColumnInfo
+    from netinv_core.models.columns import Comments as Comments
+    from netinv_core.models.columns import Description as Description
+    from netinv_core.models.columns import Name as Name
+    from netinv_core.models.columns import Ref as Ref
+    from netinv_core.models.columns import Slug as Slug
+    from netinv_core.models.columns import boolean as boolean
+    from netinv_core.models.columns import choice as choice
+    from netinv_core.models.columns import color as color
+    from netinv_core.models.columns import column as column
+    from netinv_core.models.columns import decimal_number as decimal_number
+    from netinv_core.models.columns import email as email
+    from netinv_core.models.columns import encrypted_text as encrypted_text
+    from netinv_core.models.columns import foreign_key as foreign_key
+    from netinv_core.models.columns import image as image
+    from netinv_core.models.columns import integer as integer
+    from netinv_core.models.columns import json_document as json_document
+    from netinv_core.models.columns import natural_sort_key as natural_sort_key
+    from netinv_core.models.columns import optional_text as optional_text
+    from netinv_core.models.columns import required_text as required_text
+    from netinv_core.models.columns import slug as slug
+    from netinv_core.models.columns import text as text
+    from netinv_core.models.columns import unique_copy as unique_copy
+    from netinv_core.models.columns import url as url
+    from netinv_core.presentation import MenuEntry as MenuEntry
+    from netinv_core.presentation import MenuSection as MenuSection
+    from netinv_core.presentation import Presentation as Presentation
+    from netinv_core.read import filters as filters
+    from netinv_core.read import listing as listing
+    from netinv_core.read.filters import Filter as Filter
+    from netinv_core.read.recognisers import Match as Match
+    from netinv_core.read.recognisers import SearchProvider as SearchProvider
+    from netinv_core.registry import Registry as Registry
+    from netinv_core.resource import FieldFactory as FieldFactory
+    from netinv_core.resource import Resource as Resource
+    from netinv_core.resource import Rule as Rule
+    from netinv_core.resource import VersionChange as VersionChange
+    from netinv_core.resource import batch_loaded as batch_loaded
+    from netinv_core.resource import coalesce as coalesce
+    from netinv_core.resource import computed as computed
+    from netinv_core.resource import computed_choice as computed_choice
+    from netinv_core.resource import content_type_list as content_type_list
+    from netinv_core.resource import count_of as count_of
+    from netinv_core.resource import counter as counter
+    from netinv_core.resource import generic_fk as generic_fk
+    from netinv_core.resource import reverse_fk as reverse_fk
+    from netinv_core.resource import to_many as to_many
+    from netinv_core.resource import utilization as utilization
+    from netinv_core.single_references import to_one as to_one
+    from netinv_core.sql import lookups as lookups
+    from netinv_core.sql import relations as relations
+    from netinv_core.sql.lookups import convert as convert
+    from netinv_core.sql.relations import Relation as Relation
+    from netinv_core.tasks.queue import Task as Task
+    from netinv_core.tasks.queue import notify_worker as notify_worker
+    from netinv_core.tasks.retention import Retention as Retention
+    from netinv_core.tasks.retention import older_than as older_than
+    from netinv_core.uow import UnitOfWork as UnitOfWork
+    from netinv_core.write import save as save
+    from netinv_core.write.delete import GenericCascade as GenericCascade
+    from netinv_core.write.delete import in_use as in_use
+    from netinv_core.write.draft import ALL as ALL
+    from netinv_core.write.draft import Draft as Draft
+    from netinv_core.write.dry_run import Effects as Effects
+    from netinv_core.write.dry_run import Preview as Preview
+    from netinv_core.write.dry_run import dry_run as dry_run
+    from netinv_core.write.referring_rules import ReadingRule as ReadingRule
+    from netinv_core.write.referring_rules import related_by as related_by
+    from netinv_core.write.referring_rules import through as through
+    from netinv_core.write.slugs import natural_key as natural_key
+    from netinv_core.write.slugs import slugify as slugify
+    from netinv_core.write.system_update import system_update as system_update
+    from netinv_core.write.table_rows import JoinedColumns as JoinedColumns
 
-__all__ = [
-    "ALL",
-    "API_ACCESS",
-    "AUTHENTICATED",
-    "CASCADE",
-    "PROTECT",
-    "SELF",
-    "SET_NULL",
-    "App",
-    "Base",
-    "BodyOf",
-    "Change",
-    "ChangeGuard",
-    "ChangeLogged",
-    "Choices",
-    "ColumnInfo",
-    "Comments",
-    "Conflict",
-    "Customizable",
-    "Denied",
-    "Derived",
-    "Description",
-    "Draft",
-    "Effects",
-    "Endpoint",
-    "ExternalUser",
-    "Feature",
-    "FieldFactory",
-    "Filter",
-    "Finding",
-    "GenericCascade",
-    "Gone",
-    "IdentityProvider",
-    "Invalid",
-    "JoinedColumns",
-    "ListFormat",
-    "Match",
-    "MenuEntry",
-    "MenuSection",
-    "Model",
-    "Name",
-    "NotFound",
-    "ObjectChange",
-    "Organizational",
-    "Part",
-    "Presentation",
-    "Preview",
-    "Primary",
-    "ReadingRule",
-    "Ref",
-    "Registry",
-    "RelatedInsert",
-    "Relation",
-    "RequestError",
-    "Resource",
-    "Retention",
-    "Rule",
-    "Sample",
-    "SearchProvider",
-    "Slug",
-    "Source",
-    "Task",
-    "Tree",
-    "Unavailable",
-    "UnitOfWork",
-    "User",
-    "VersionChange",
-    "allocating",
-    "batch_loaded",
-    "boolean",
-    "choice",
-    "coalesce",
-    "color",
-    "column",
-    "computed",
-    "computed_choice",
-    "content_type_list",
-    "content_type_table",
-    "convert",
-    "count_of",
-    "counter",
-    "decimal_number",
-    "documented",
-    "dry_run",
-    "email",
-    "encrypted_text",
-    "filters",
-    "foreign_key",
-    "generic_fk",
-    "hookimpl",
-    "hookspec",
-    "image",
-    "in_parameter",
-    "in_use",
-    "integer",
-    "json_document",
-    "listing",
-    "lock_for",
-    "lock_rows",
-    "lookups",
-    "many_to_many",
-    "natural_key",
-    "natural_sort_key",
-    "notify_worker",
-    "now",
-    "older_than",
-    "optional_text",
-    "permissions",
-    "query",
-    "record_columns",
-    "related_by",
-    "relations",
-    "required_text",
-    "reverse_fk",
-    "root",
-    "save",
-    "slug",
-    "slugify",
-    "system_update",
-    "table_of",
-    "text",
-    "through",
-    "to_many",
-    "to_one",
-    "unique_copy",
-    "unique_set",
-    "unique_together",
-    "url",
-    "url_of",
-    "utilization",
-    "views",
-]
-
-_NAMES = {
-    "netinv_core.app": "App Feature",
-    "netinv_core.auth": "permissions",
-    "netinv_core.auth.models": "User",
-    "netinv_core.auth.providers": "ExternalUser IdentityProvider",
-    "netinv_core.http.security_policy": "API_ACCESS AUTHENTICATED",
-    "netinv_core.changelog.change_set": "Change",
-    "netinv_core.changelog.guards": "ChangeGuard",
-    "netinv_core.changelog.models": "ObjectChange",
-    "netinv_core.changelog.recorder": "RelatedInsert",
-    "netinv_core.changelog.states": "record_columns",
-    "netinv_core.db.engine": "lock_rows",
-    "netinv_core.db.expressions": "in_parameter",
-    "netinv_core.db.locks": "lock_for",
-    "netinv_core.endpoint": "Endpoint",
-    "netinv_core.errors": "Conflict Denied Gone Invalid NotFound RequestError Unavailable",
-    "netinv_core.hookspecs": "hookimpl hookspec",
-    "netinv_core.http": "allocating views",
-    "netinv_core.http.actions": "BodyOf documented",
-    "netinv_core.http.list_formats": "ListFormat",
-    "netinv_core.http.metrics": "Sample",
-    "netinv_core.http.mount": "url_of",
-    "netinv_core.http.query_parameters": "query",
-    "netinv_core.http.root_views": "root",
-    "netinv_core.importing.dump": "Derived Part Source",
-    "netinv_core.findings": "Finding",
-    "netinv_core.tasks.retention": "Retention older_than",
-    "netinv_core.models.associations": "content_type_table many_to_many unique_set unique_together",
-    "netinv_core.models.base": "Base ChangeLogged Customizable Model Organizational Primary Tree now table_of",
-    "netinv_core.models.columns": (
-        "CASCADE PROTECT SELF SET_NULL Choices ColumnInfo Comments Description Name Ref Slug boolean choice color "
-        "column decimal_number email encrypted_text foreign_key image integer json_document natural_sort_key "
-        "optional_text required_text slug text unique_copy url"
-    ),
-    "netinv_core.presentation": "MenuEntry MenuSection Presentation",
-    "netinv_core.read": "filters listing",
-    "netinv_core.read.filters": "Filter",
-    "netinv_core.sql": "lookups relations",
-    "netinv_core.sql.lookups": "convert",
-    "netinv_core.read.recognisers": "Match SearchProvider",
-    "netinv_core.sql.relations": "Relation",
-    "netinv_core.registry": "Registry",
-    "netinv_core.resource": (
-        "FieldFactory Resource Rule VersionChange batch_loaded coalesce computed computed_choice "
-        "content_type_list count_of counter generic_fk reverse_fk to_many utilization"
-    ),
-    "netinv_core.single_references": "to_one",
-    "netinv_core.tasks.queue": "Task notify_worker",
-    "netinv_core.uow": "UnitOfWork",
-    "netinv_core.write": "save",
-    "netinv_core.write.delete": "GenericCascade in_use",
-    "netinv_core.write.draft": "ALL Draft",
-    "netinv_core.write.dry_run": "Effects Preview dry_run",
-    "netinv_core.write.referring_rules": "ReadingRule related_by through",
-    "netinv_core.write.slugs": "natural_key slugify",
-    "netinv_core.write.system_update": "system_update",
-    "netinv_core.write.table_rows": "JoinedColumns",
-}
-_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
-
+_IMPORT = re.compile(r"^    from (\S+) import (\w+) as \2$", flags=re.MULTILINE)
+_MODULES = {name: module for module, name in _IMPORT.findall(Path(__file__).read_text(encoding="utf-8"))}
 
 if not TYPE_CHECKING:  # a type checker refuses names that are not in the API
+    __all__ = list(_MODULES)
 
     def __getattr__(name: str) -> Any:
         if name not in _MODULES:
@@ -320,4 +158,4 @@ if not TYPE_CHECKING:  # a type checker refuses names that are not in the API
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_MODULES})

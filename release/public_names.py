@@ -20,7 +20,7 @@ RECORDED = Path(__file__).with_name("public_names.txt")
 def names() -> list[str]:
     """The public names, functions of public modules, and members of public classes, in order."""
     found: set[str] = set()
-    for name in netinv_core.__all__:
+    for name in sorted(netinv_core._MODULES):
         found |= set(_names_of(name, getattr(netinv_core, name)))
     for package, values in described_modules().items():
         for name, value in values.items():

@@ -52,7 +52,7 @@ other hook fails, the request is answered 503, which names the package; what it 
 
 def public_modules() -> dict[str, ModuleType]:
     """The modules whose functions are public, by name."""
-    values = {name: getattr(netinv_core, name) for name in netinv_core.__all__}
+    values = {name: getattr(netinv_core, name) for name in sorted(netinv_core._MODULES)}
     return {name: value for name, value in values.items() if inspect.ismodule(value)}
 
 
@@ -87,7 +87,7 @@ class ApiPages:
     def _names(self) -> str:
         lines = ["# Public names", "", "Imported as `from netinv_core import App, Resource`.", INTRODUCTION, ""]
         groups: dict[str, list[str]] = {}
-        for name in netinv_core.__all__:
+        for name in sorted(netinv_core._MODULES):
             if not inspect.ismodule(getattr(netinv_core, name)):
                 groups.setdefault(TITLES[".".join(self._modules[name].split(".")[:2])], []).append(name)
         for title, names in sorted(groups.items()):

@@ -8,7 +8,6 @@ import functools
 import graphlib
 import importlib
 import importlib.metadata
-import pkgutil
 import re
 import sys
 import tomllib
@@ -26,7 +25,6 @@ from release import public_names
 from release.lock import DEVELOPMENT, RUNTIME, declared
 from release.public_modules import PUBLIC_MODULES
 from tests.support import REPOSITORY
-from tests.support.open_modules import OPEN_MODULES
 
 PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/pyproject.toml"))
 # Distributions with parts of the engine, above the core: they may use all of its modules, and the core none of theirs.
@@ -44,24 +42,6 @@ ENGINE = [
 # The former name of the contract tests.
 FORMER_NAMES = [REPOSITORY / "netinv_core/testing/__init__.py"]
 REGISTRATIONS = {"prepare", "rule", "after_save", "before_delete", "filter", "base_filter", "permission_check"}
-# Folders of the core: the modules in them are listed one by one.
-FOLDERS = {"netinv_core"} | {
-    f"netinv_core.{name}"
-    for name in (
-        "auth",
-        "changelog",
-        "db",
-        "http",
-        "importing",
-        "net",
-        "read",
-        "sql",
-        "storage",
-        "tasks",
-        "telemetry",
-        "write",
-    )
-}
 # Layers of the core, from below: a folder imports those before it when its modules run. The modules beside the folders
 # put them together.
 LAYERS = (
@@ -279,19 +259,7 @@ def test_extras_name_no_model_of_an_application() -> None:
     assert named == []
 
 
-def test_modules_of_the_core_that_plugins_may_import_are_those_of_the_public_api() -> None:
-    """``netinv_core.__all__`` is the same three times: for type checkers, for ``import *`` and by module for the import
-    itself.
-    """
-    source = modules("netinv_core")[REPOSITORY / "netinv_core/__init__.py"]
-    (typed,) = [node for node in source.body if is_type_checking(node)]
-    declared = {
-        alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    assert declared == netinv_core._MODULES
-    assert sorted(declared) == sorted(netinv_core.__all__)
-    for name in netinv_core.__all__:
-        assert getattr(netinv_core, name) is pkgutil.resolve_name(f"{declared[name]}.{name}")
+def test_a_name_that_is_not_public_is_no_attribute_of_the_core() -> None:
     with pytest.raises(AttributeError, match="nothing"):
         netinv_core.__getattr__("nothing")
 
@@ -306,7 +274,7 @@ def test_a_plugin_imports_the_public_api_only(folder: Path) -> None:
     pairs = {pair for path in folder.glob("*.py") for pair in imports(ast.parse(path.read_text()))}
     core = {(module, name) for module, name in pairs if module.startswith("netinv_core")}
     assert core != set()
-    assert [pair for pair in core if pair[0] != "netinv_core" or pair[1] not in {"fields", *netinv_core.__all__}] == []
+    assert [pair for pair in core if pair[0] != "netinv_core" or pair[1] not in {"fields", *netinv_core._MODULES}] == []
     others = {
         pair
         for pair in pairs - core
@@ -331,15 +299,11 @@ def is_model(module: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("package", sorted({*PACKAGES} - {"netinv_core", *ENGINE}))
-def test_an_application_imports_from_listed_modules_of_the_core_only(package: str) -> None:
-    """The built-in applications are released with the core, so they may use more of it than the public API, but nothing
-    private.
-    """
+def test_an_application_imports_nothing_private_of_the_core(package: str) -> None:
+    """The built-in applications are released with the core, so they may use more of it than the public API."""
     pairs = {
         pair for module in modules(package).values() for pair in imports(module) if pair[0].startswith("netinv_core")
     }
-    used = {f"{module}.{name}" if module in FOLDERS else module for module, name in pairs}
-    assert sorted(used - OPEN_MODULES) == []
     assert sorted(pair for pair in pairs if pair[1].startswith("_")) == []
 
 

@@ -28,7 +28,7 @@ ENTRY = re.compile(r"^#{2,3} ([\w.]+)\n\n(.*?)(?=^#{2,3} [\w.]|\Z)", flags=re.DO
 def public() -> Iterator[tuple[str, str]]:
     """The page and the heading of everything that is public."""
     modules = public_modules()
-    yield from (("names.md", name) for name in netinv_core.__all__ if name not in modules)
+    yield from (("names.md", name) for name in sorted(netinv_core._MODULES) if name not in modules)
     for module, value in modules.items():
         yield "functions.md", module
         yield from (("functions.md", f"{module}.{name}") for name in functions_of(value))
