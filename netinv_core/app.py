@@ -141,22 +141,29 @@ def feature_mistakes(apps: Collection[App], disabled: Collection[str]) -> Iterat
 
 
 def needs(app: App) -> Iterator[tuple[str, str]]:
-    """The full names of the application, or of a feature of it, and of each feature that it needs.
+    """The full names of the application, or of a feature of it, and of each feature that it needs."""
+    for name, part in _parts(app).items():
+        for needed in part.needs:
+            yield name, needed if "." in needed else f"{app.name}.{needed}"
 
-    :raises TypeError: for anything else than lists of names
+
+def check_names(app: App) -> None:
+    """Checks the members of an application and its features that are lists of names.
+
+    :raises TypeError: for anything else, such as a text
     """
-    for name, needed in named_by(app, "needs", "features"):
-        yield name, needed if "." in needed else f"{app.name}.{needed}"
+    _check_names(app.name, app)
+    for name, part in _parts(app).items():
+        _check_names(name, part)
 
 
-def named_by(app: App, member: str, kind: str) -> Iterator[tuple[str, str]]:
-    """The full names of the application, or of a feature of it, and each name in a member of theirs that is a list.
-
-    :raises TypeError: for anything else than lists of names
-    """
-    parts = {app.name: app, **{name: feature_of(module) for name, module in app.modules().items()}}
-    for name, part in parts.items():
+def _check_names(name: str, part: Feature) -> None:
+    for member in (field.name for field in dataclasses.fields(part) if field.type == "Sequence[str]"):
         names = getattr(part, member)
         if isinstance(names, str) or not all(isinstance(each, str) for each in names):
-            raise TypeError(f"{member} of {name} is {names!r}; expected a list of names of {kind}")
-        yield from ((name, each) for each in names)
+            raise TypeError(f"{member} of {name} is {names!r}; expected a list of names")
+
+
+def _parts(app: App) -> dict[str, Feature]:
+    """The application and its features by their full names."""
+    return {app.name: app, **{name: feature_of(module) for name, module in app.modules().items()}}

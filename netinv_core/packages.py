@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from packaging.requirements import InvalidRequirement, Requirement
 
 from netinv_core import listeners, shared_state
-from netinv_core.app import App, named_by, needs
+from netinv_core.app import App, check_names
 from netinv_core.presentation import check_menu
 from netinv_core.records import FailedPackage as FailedPackage
 
@@ -354,8 +354,7 @@ def app_of(module: Any) -> App | None:
         raise ValueError(f"the application is called {app.name!r}; expected small letters, digits, '_' and '-'")
     _check_texts(app)
     check_menu("the menu of the application has", app.without(()).menu)
-    list(needs(app))
-    list(named_by(app, "web", "modules"))
+    check_names(app)
     for name, definition in app.every_setting().items():
         if not NAME.fullmatch(name):
             raise ValueError(f"a setting is called {name!r}; expected small letters, digits, '_' and '-'")

@@ -278,7 +278,7 @@ WRONG = {
     "module that is not there": Wrong(APP.format("App(HERE, 'Wrong', plugin=True, includes=['nowhere'])"), "nowhere"),
     "page module that is not there": Wrong(APP.format("app(web=['nowhere'])"), "No module named 'nowhere'"),
     "page modules in a text": Wrong(
-        APP.format("app(web='nowhere')"), "web of {} is 'nowhere'; expected a list of names of modules"
+        APP.format("app(web='nowhere')"), "web of {} is 'nowhere'; expected a list of names"
     ),
     "rule among pages": Wrong(
         AMONG_PAGES.format("netinv_rules", "registry, endpoint"),
@@ -340,7 +340,7 @@ WRONG = {
         "{} needs the feature extras.statusses, which no package has; did you mean extras.statuses?",
     ),
     "needed features in a text": Wrong(
-        APP.format("app(needs='extras.tags')"), "needs of {} is 'extras.tags'; expected a list of names of features"
+        APP.format("app(needs='extras.tags')"), "needs of {} is 'extras.tags'; expected a list of names"
     ),
     "migrations at no place": Wrong(APP.format("app(migrations='migrations')"), "expected 'package:folder'"),
     "migrations of no package": Wrong(
