@@ -158,9 +158,10 @@ def check_names(app: App) -> None:
 
 
 def _check_names(name: str, part: Feature) -> None:
+    """Checks one of them. In ``includes``, functions are as good as names."""
     for member in (field.name for field in dataclasses.fields(part) if field.type == "Sequence[str]"):
         names = getattr(part, member)
-        if isinstance(names, str) or not all(isinstance(each, str) for each in names):
+        if isinstance(names, str) or not all(isinstance(each, str) or callable(each) for each in names):
             raise TypeError(f"{member} of {name} is {names!r}; expected a list of names")
 
 

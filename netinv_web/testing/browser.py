@@ -29,6 +29,8 @@ USED_ICON = re.compile(r'<use href="([^"]*)"')
 class BrowserPage(webtest.TestResponse):
     """An answer. ``html`` is its tree (Beautiful Soup), ``text in page`` looks into the source, spaces aside."""
 
+    parser_features = "html.parser"  # WebTest sets it when a browser is made
+
     @property
     def words(self) -> str:
         """The text of the body as one line."""

@@ -95,12 +95,18 @@ def netinv_dynamic_filters(uow, endpoint):
     if endpoint.label != TARGET:
         return {}
     names = uow.cached_config("guest's names", _names_of_statuses)
-    return {
-        f"called_as_{name.lower()}": filters.custom(
-            "called", lambda uow, table, values, name=name: table.c.name == name
-        )
-        for name in names
-    }
+    return {f"called_as_{name.lower()}": filters.custom("called", _called(endpoint, name)) for name in names}
+
+
+def _called(endpoint, name):
+    """The condition that tenants have a name, in the way of packages before 0.2: with the name of the dialect."""
+
+    def condition(uow, table, values):
+        dialect = uow.registry.dialect
+        named = relations.keyword(endpoint, table, dialect, "name", name)
+        return sa.and_(named, relations.constraint(endpoint, table, dialect, {"slug__isnull": False}))
+
+    return condition
 
 
 def _names_of_statuses(uow):
