@@ -75,7 +75,7 @@ Row = Mapping[str, Any]
 
 
 def seconds_until(first: int, number: int) -> int:
-    """Seconds between an attempt and the retry with a ``number`` from 1: twice as many each time, at most a year."""
+    """Seconds before the retry with a ``number``, 1 for the second attempt: twice as many each time, at most a year."""
     return min(first * 2 ** (number - 1), 366 * 24 * 3600)
 
 
