@@ -158,7 +158,7 @@ def check_names(app: App) -> None:
 
 
 def _check_names(name: str, part: Feature) -> None:
-    """Checks one of them. In ``includes``, functions are as good as names."""
+    """Checks those of the application, or of one feature. ``includes`` may have functions in place of names."""
     for member in (field.name for field in dataclasses.fields(part) if field.type == "Sequence[str]"):
         names = getattr(part, member)
         if isinstance(names, str) or not all(isinstance(each, str) or callable(each) for each in names):

@@ -208,7 +208,7 @@ class UnitOfWork:
 
     @contextlib.contextmanager
     def deletion_of(self, objects: Mapping[str, Collection[Any]]) -> Iterator[None]:
-        """Has :attr:`deleting` be the ids of ``objects``, by label, for the block."""
+        """Context manager that sets :attr:`deleting` to the ids of ``objects``, by label, and then resets it."""
         before, self.deleting = self.deleting, objects
         try:
             yield

@@ -405,7 +405,7 @@ def third_party(package: str) -> Iterator[tuple[list[str], set[str]]]:
 
 
 def project(package: str) -> dict[str, Any]:
-    """What the distribution in a folder declares of itself."""
+    """The table ``project`` of the distribution in a folder."""
     declared: dict[str, Any] = tomllib.loads((REPOSITORY / package / "pyproject.toml").read_text())["project"]
     return declared
 

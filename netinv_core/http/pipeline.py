@@ -64,7 +64,7 @@ DEFAULT_HEADERS = (  # of answers whose views set no others
     ("Content-Security-Policy", DATA_POLICY),
     ("Cache-Control", "no-store"),
 )
-OF_READS = RequestMethodPredicate("GET", None).phash()  # the predicate of a view of GET and HEAD
+READING_VIEW = RequestMethodPredicate("GET", None).phash()  # identifies the predicate of views of GET and HEAD
 ATTEMPTS = 3  # for a request whose transaction was aborted because of a concurrent one
 ATTEMPTS_TO_READ = 2  # at a replica, and, where that is lost meanwhile, at the primary
 MAX_RETRIED_BODY_SIZE = 1 << 20  # bytes; larger bodies are not kept in memory for another attempt
@@ -130,7 +130,7 @@ class Deriver:
 
     def __call__(self, view: negotiation.View, info: Any) -> negotiation.View:
         """The view with this step around it."""
-        if self.of_writes and any(predicate.phash() == OF_READS for predicate in info.predicates):
+        if self.of_writes and any(predicate.phash() == READING_VIEW for predicate in info.predicates):
             return view
         derived, applies = self.derive(view, info), self.applies
         if derived is view or not self.of_writes:

@@ -21,7 +21,7 @@ View = Callable[[Any, Request], Response]
 
 
 def warned_view(view: View, info: Any) -> View:
-    """Deriver that adds the header to the answers of requests."""
+    """Deriver that adds the header to answers."""
     if info.exception_only or info.options.get("read_only", False):
         return view
 

@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from netinv_core.driver import driver_of
 
 _UNKNOWN = uuid.SafeUUID.unknown
-_set = object.__setattr__  # a UUID refuses its own
+_set_attribute = object.__setattr__  # a UUID refuses its own
 Parts = Callable[[str, bool, bool], list[str]]
 
 
@@ -61,8 +61,8 @@ def _read_uuid(digits: str | None) -> uuid.UUID | None:
     if digits is None:
         return None
     key = uuid.UUID.__new__(uuid.UUID)
-    _set(key, "int", int(digits, 16))
-    _set(key, "is_safe", _UNKNOWN)
+    _set_attribute(key, "int", int(digits, 16))
+    _set_attribute(key, "is_safe", _UNKNOWN)
     return key
 
 

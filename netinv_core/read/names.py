@@ -34,7 +34,7 @@ def names_in_context(uow: UnitOfWork, pairs: Iterable[Pair]) -> dict[Pair, str]:
 
 
 def visible_pairs(uow: UnitOfWork, pairs: Iterable[Pair]) -> set[Pair]:
-    """Those of the pairs of label and id whose objects the user may view; one statement, none without constraints."""
+    """The pairs of label and id whose objects the user may view; one statement, none without constraints."""
     of_endpoints = [(uow.registry.get(label), (label, key)) for label, key in pairs]
     known = {(endpoint, pair) for endpoint, pair in of_endpoints if endpoint is not None}
     limited = {endpoint for endpoint, _ in known if permissions.visible(uow, endpoint, endpoint.table)}
@@ -43,7 +43,7 @@ def visible_pairs(uow: UnitOfWork, pairs: Iterable[Pair]) -> set[Pair]:
 
 
 class ObjectLink(NamedTuple):
-    """What a link to an object shows: the URL, the name, the colour if it has one, and whether the user may view it.
+    """Link to an object: its URL, name, colour if it has one, and whether the user may view it.
 
     The name is that in context where the user may view the object, else the one that everybody sees.
     """
@@ -69,7 +69,7 @@ def read_link(plan: ReadPlan, place: JoinedTable) -> Reader:
 
 
 def object_links(uow: UnitOfWork, shape: str, pairs: Iterable[Pair]) -> dict[Any, Any]:
-    """Each an :class:`ObjectLink` by pairs of label and id; one statement."""
+    """An :class:`ObjectLink` for each pair of label and id; one statement."""
     return plans.named_objects(uow, shape, pairs, plan=_link_plan)
 
 
