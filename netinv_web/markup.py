@@ -52,12 +52,15 @@ def object_link(uow: UnitOfWork, url: str, text: Any, color: str | None = None, 
     """A link to the page of an object, by its URL in the API, where the user may view it; else only its name.
 
     Before it is a dot in the object's ``color``, if it has one. A caller that does not know whether the object is
-    ``viewable`` gets a link where the user may view all of its kind.
+    ``viewable`` gets a link where the user may view all of its kind. A URL that is none of a resource of this service
+    is no link: documents that users write may have the members of an object, too.
     """
     path = path_of_url(url, uow.base)
     endpoint = endpoint_at(uow.registry, path)
-    if viewable is None:
-        viewable = endpoint is None or not permissions.visible(uow, endpoint, endpoint.table)
+    if endpoint is None:
+        viewable = False
+    elif viewable is None:
+        viewable = not permissions.visible(uow, endpoint, endpoint.table)
     markup = link(path if viewable else "", text)
     return STATE % (dot(color), markup) if color else markup
 
@@ -144,8 +147,11 @@ def nested_link(uow: UnitOfWork, value: Mapping[str, Any], viewable: bool | None
     ``viewable`` as for :func:`object_link`.
     """
     endpoint = endpoint_at(uow.registry, path_of_url(value["url"], uow.base))
-    text = represented_name(endpoint, value) if endpoint is not None else value.get("display") or value["url"]
-    return object_link(uow, value["url"], text, value.get("color"), viewable)
+    if endpoint is None:
+        return text_markup(value.get("display") or value["url"])
+    color = value.get("color")
+    color = color if isinstance(color, str) else None
+    return object_link(uow, value["url"], represented_name(endpoint, value), color, viewable)
 
 
 def member_markup(uow: UnitOfWork, value: Any) -> Markup:

@@ -35,6 +35,7 @@ DOCUMENTS: tuple[Any, ...] = (
     {"display": MARKUP, "url": "http://["},
     {"display": {"url": 1}, "url": "http://x/api//example.com/<script>"},
     {"display": "x", "url": "javascript:alert(1)"},
+    {"display": ["x"], "url": "http://localhost/api/dcim/devices/x/", "color": [MARKUP], "name": {}},
     {"label": {"label": MARKUP, "value": 1}, "value": [MARKUP]},
     {"": MARKUP, MARKUP: {STRANGE: STRANGE}, "id": None, "url": [], "display": None},
     {"id": 1, "url": "http://[", "display": [MARKUP]},

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from netinv_testing import Account, Service, Unique
+import pytest
+
+from netinv_testing import Account, Samples, Service, Unique
 from netinv_testing.client import PASSWORD
 from netinv_web.testing import Browser
 
@@ -36,3 +38,17 @@ def test_what_constraints_hide_is_named_without_a_link(
         assert links and {link["href"] for link in html.select("main a")} & set(paths) == links - {paths[1]}
         assert html.main.text == whole.main.text
         assert len(limited) <= len(free) + ("?_show" in page)  # that of the breadcrumb
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["javascript:alert(1)", "https://example.com/", "//example.com/api/dcim/sites/x/", "/logout/", "data:text/html,x"],
+)
+def test_a_document_with_the_members_of_an_object_is_no_link(service: Service, browser: Browser, url: str) -> None:
+    device = Samples(service).make(service.registry["dcim.device"])
+    service.api.patch(device["url"], {"local_context_data": {"display": "a document", "url": url}})
+    columns = "local_context_data,config_context"
+    for path in (f"/dcim/devices/?id={device['id']}&_columns={columns}", f"/dcim/devices/{device['id']}/?_show=all"):
+        page = browser.get(path)
+        assert "a document" in page.words
+        assert not [link for link in page.html.select("main a") if "a document" in link.text or link.get("href") == url]
