@@ -305,7 +305,8 @@ def guarded(registry: Registry, name: str, make: Callable[[], CellReader]) -> Ce
 
     def read_guarded(row: Row, page: RowSet) -> Markup:
         try:
-            return escape(read(row, page))
+            markup = read(row, page)
+            return markup if type(markup) is Markup else escape(markup)
         except BaseException as error:
             return failed(error if isinstance(error, Exception) else as_exception(error))
 

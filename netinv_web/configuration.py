@@ -16,7 +16,7 @@ from netinv_core.package_views import include_modules
 from netinv_web import cells, extensions, frame, markup, menu, page_size, presentation_checks, shares
 from netinv_web.auth import sessions
 from netinv_web.forms import controls
-from netinv_web.lists import columns
+from netinv_web.lists import columns, rows
 from netinv_web.objects import snippets
 
 if TYPE_CHECKING:
@@ -98,7 +98,13 @@ def _complete_environment(config: Any) -> None:
     environment.undefined = StrictUndefined
     page_size.bound_templates(environment, config.registry.netinv)
     environment.trim_blocks = environment.lstrip_blocks = True
-    environment.filters |= {"label": label_of_name, "url": _url_of, "shown": _shown_text, "number": NUMBER}
+    environment.filters |= {
+        "cells": rows.cell_elements,
+        "label": label_of_name,
+        "number": NUMBER,
+        "shown": _shown_text,
+        "url": _url_of,
+    }
     environment.globals |= {
         "icon": config.registry.netinv_icons.icon,
         "label_of": label_of,

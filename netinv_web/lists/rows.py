@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from netinv_core.sql.plan import Row
 from netinv_core.sql.plans import custom_plan
@@ -39,6 +39,14 @@ class ListRow(NamedTuple):
     cells: Sequence[tuple[Markup, Markup]]
     depth: int = 0
     mark: str = ""
+
+
+def cell_elements(cells: Sequence[tuple[Markup, Markup]]) -> Markup:
+    """Filter ``cells``: the ``td`` elements of a row. As one text, lists with many columns take half of the time."""
+    parts: list[str] = []
+    for tag, markup in cells:
+        parts += (tag, markup if type(markup) is Markup else escape(markup), "</td>")
+    return Markup("".join(parts))  # noqa: S704 - each part is markup, or escaped
 
 
 def rows_of(
