@@ -12,6 +12,7 @@ LONGEST_LINE = 100  # of a signature
 _FIELD = re.compile(r"^:(param|raises|returns?)\s*([\w. |]*):\s*", re.MULTILINE)
 _ROLE = re.compile(r":(?:class|func|meth|attr|data|mod|exc):`(?:[^`<]*<)?~?([^`>]*)>?`")
 _ADDRESS = re.compile(r"<[^<>]*(?:<[^<>]*>)?[^<>]*>")
+_SET = re.compile(r"\{([^{}:]+)\}")  # of defaults that are a set or frozenset
 
 
 def markdown(text: str) -> str:
@@ -75,8 +76,11 @@ def signature(name: str, value: Any) -> str:
 
 
 def _annotated(parameter: str) -> str:
-    """A parameter without the quotes of its annotation and without addresses in its default."""
+    """A parameter without the quotes of its annotation, and with a default that is the same in each build: without
+    addresses, members of sets in order.
+    """
     parameter = re.sub(r"""^([*\w]+): (["'])(.*?)\2(?=$| = )""", r"\1: \3", parameter)
+    parameter = _SET.sub(lambda match: f"{{{', '.join(sorted(match[1].split(', ')))}}}", parameter)
     return _ADDRESS.sub("…", parameter)
 
 
