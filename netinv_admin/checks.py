@@ -74,7 +74,7 @@ def _contents(connection: Connection, registry: Registry, ini: str) -> Iterator[
     """Checks of a migrated database."""
     yield from tables(connection, registry)
     yield from rows(connection, registry, ini)
-    yield secret(connection, registry.settings.get("secret", ""), ini)
+    yield secret(connection, registry.settings["secret"], ini)
     yield clock(connection)
     if is_pooled(connection.engine.url):
         yield pooled_timeout(connection)

@@ -27,13 +27,13 @@ def check(registry: Registry, objects: int, size: int) -> None:
 
     :raises AnswerTooLarge: above a limit
     """
-    most = registry.settings.get("max_answer_objects", 0)
+    most = registry.settings["max_answer_objects"]
     if most and objects > most:
         raise AnswerTooLarge(
             f"The answer would hold more than {most} objects, repeated ones counted each time "
             "(netinv.max_answer_objects). Ask for fewer objects or fewer levels."
         )
-    most = registry.settings.get("max_answer_size", 0)
+    most = registry.settings["max_answer_size"]
     if most and size > most:
         raise AnswerTooLarge(
             f"The answer would be larger than {most} bytes (netinv.max_answer_size). Ask for fewer objects or members."

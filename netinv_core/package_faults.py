@@ -51,7 +51,7 @@ class Faults:
     def note(self, registry: Registry, package: str, error: BaseException) -> None:
         """Counts a failure."""
         metrics.PACKAGE_FAILURES.labels(package).inc()
-        limit = registry.settings.get("package_failures", 0)
+        limit = registry.settings["package_failures"]
         with self._lock:
             if self.set_aside is None or not limit or package in self._aside or _safeguards(registry, package):
                 return

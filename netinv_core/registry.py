@@ -38,6 +38,7 @@ from netinv_core.packages import (
     note_registrations,
 )
 from netinv_core.records import ContentType as ContentType
+from netinv_core.settings import OWN, defaults
 
 if TYPE_CHECKING:
     from netinv_core.resource import Resource
@@ -48,14 +49,18 @@ log = logging.getLogger(__name__)
 
 
 class Registry:
-    """The applications and endpoints of a service, its settings and its hooks."""
+    """The applications and endpoints of a service, its settings and its hooks.
+
+    ``settings`` has a value for every setting of the core and of the applications: one that is not given, as in tests
+    and tools, has its default.
+    """
 
     def __init__(
         self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[FailedPackage] = ()
     ) -> None:
         self.driver = driver_of(dialect)
         self.dialect = self.driver.dialect
-        self.settings = dict(settings or {})
+        self.settings = defaults(OWN) | dict(settings or {})
         self.services: dict[str, Any] = {}  # of packages, by path
         self.apps: dict[str, App] = {}
         self.packages: dict[str, str] = {}  # name of the package by that of its application
@@ -63,7 +68,7 @@ class Registry:
         self.broken = list(broken)
         self.failures = GatheredFailures()  # those that are found while endpoints are completed
         self.faults = Faults()  # those of plugins while the service runs
-        self.disabled = frozenset(self.settings.get(DISABLED, ()))  # full names of features
+        self.disabled = frozenset(self.settings[DISABLED])  # full names of features
         self.endpoints: dict[str, Endpoint] = {}
         # Those of disabled features, which are not served. Their rows are still deleted with those they refer to.
         self.unserved: dict[str, Endpoint] = {}
@@ -123,6 +128,7 @@ class Registry:
             raise self.conflict(self.packages[app.name], name, f"the application {app.name!r}")
         self.apps[app.name] = app
         self.packages[app.name] = name
+        self.settings = defaults(app.settings) | self.settings
         with errors_of(name):
             self._add_endpoints(app, whole)
 

@@ -55,7 +55,7 @@ class Reloadable:
             values, mistakes = parse(texts, self.apps, incomplete=self.incomplete, variables=os.environ)
             if mistakes:
                 raise ValueError(mistakes[0])
-            former_names = log_settings.by_logger(self.settings.get("log_level", {}))
+            former_names = log_settings.by_logger(self.settings["log_level"])
             levels = {
                 **dict.fromkeys(former_names, logging.NOTSET),
                 **levels,

@@ -115,7 +115,7 @@ def coalesce(name: str, attributes: Sequence[str], *, prefer: Mapping[str, str] 
     """
 
     def make(registry: Registry, endpoint: Endpoint) -> Field:
-        first = [attribute for setting, attribute in (prefer or {}).items() if registry.settings.get(setting)]
+        first = [attribute for setting, attribute in (prefer or {}).items() if registry.settings[setting]]
         return kinds.Coalesce(name=name, references=tuple(dict.fromkeys([*first, *attributes])))
 
     return FieldFactory(name, make)

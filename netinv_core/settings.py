@@ -251,6 +251,11 @@ def setting_definitions(apps: Mapping[str, App]) -> dict[str, Setting]:
     return definitions
 
 
+def defaults(definitions: SettingDefinitions) -> dict[str, Any]:
+    """The default of each setting, by name."""
+    return {name: default for name, (_, default) in definitions.items()}
+
+
 def before_packages(settings: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
     """The settings of an ini file with those of the environment that the core knows: what the search for packages
     depends on.
@@ -303,7 +308,7 @@ def parse(
     """
     definitions = setting_definitions(apps)
     packages = {name: package for package, app in apps.items() for name in app.settings}
-    values: dict[str, Any] = {name: default for name, (_, default) in definitions.items()}
+    values = defaults(definitions)
     merged = setting_variables.merge(settings, definitions, variables)
     mistakes = list(merged.mistakes)
     for full, text in merged.texts.items():

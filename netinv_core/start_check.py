@@ -32,7 +32,7 @@ def check(engine: Engine, registry: Registry, ini: str = "") -> None:
     """
     check_revisions(engine, registry, ini)
     with engine.connect() as connection:
-        found = stored_secrets.readability(connection, registry.settings.get("secret", ""))
+        found = stored_secrets.readability(connection, registry.settings["secret"])
     if found.is_other_secret:
         raise UnusableDatabase(f"{other_secret(found)}; {secret_remedy(ini)}")
     needed_rows.restore(engine, registry)

@@ -121,7 +121,7 @@ def only_token_writers(uow: UnitOfWork, action: str) -> bool:
     """
     if action in ("add", "change") and uow.identity.limited:
         return False
-    writers = uow.registry.settings.get("token_writers", "permitted")
+    writers = uow.registry.settings["token_writers"]
     if action in ("view", "delete") or writers == "permitted":
         return True
     return bool(writers == "superusers" and uow.identity.superuser)

@@ -305,7 +305,7 @@ class UnitOfWork:
     def pattern_budget(self) -> Budget:
         """The processor time left for the regular expressions and JSON schemas of users."""
         if self._pattern_budget is None:
-            self._pattern_budget = Budget(self.registry.settings.get("pattern_timeout", 1.0))
+            self._pattern_budget = Budget(self.registry.settings["pattern_timeout"])
         return self._pattern_budget
 
     @property
@@ -447,7 +447,7 @@ class UnitOfWork:
 
     def note_write_of(self, account: uuid.UUID | None) -> None:
         """Makes later reads of an account have what this transaction writes, from whichever replica they are."""
-        if account is not None and self.registry.settings.get("database_read_urls"):
+        if account is not None and self.registry.settings["database_read_urls"]:
             read_positions.record_after_commit(self, account)
 
     def _mark_changed(self) -> None:

@@ -44,7 +44,7 @@ def tasks_of(registry: Registry) -> list[Task]:
         Task("number_changes", number_changes, crontab(minute="*")),
         Task("upkeep", upkeep.run_hourly, crontab(minute="17")),
     ]
-    if registry.settings.get("backup_folder"):
+    if registry.settings["backup_folder"]:
         own.append(Task("backup", backups.run_when_due, crontab(minute="*/5")))
     return [*own, *contributed]
 

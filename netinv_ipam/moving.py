@@ -86,7 +86,7 @@ def plan(uow: UnitOfWork, endpoint: Endpoint, item: Item, vrf: Any) -> Reshaping
     table: Any = VRF.__table__
     target = uow.execute(sa.select(table.c.name, table.c.rd, table.c.enforce_unique).where(table.c.id == vrf)).first()
     name = vrf_display(target.name, target.rd) if target is not None else GLOBAL_NAME
-    unique = target.enforce_unique if target is not None else bool(uow.registry.settings.get("enforce_global_unique"))
+    unique = target.enforce_unique if target is not None else bool(uow.registry.settings["enforce_global_unique"])
     prefixes, addresses = (_Moved(uow, uow.registry.of_model(model), item) for model in (Prefix, IPAddress))
     (prefix_count, own_prefixes), (address_count, own_addresses) = prefixes.counts(), addresses.counts()
     lines = [Line(str(item["prefix"]), f"moves to {name}", item["id"], prefix_count - 1, address_count)]

@@ -55,7 +55,7 @@ def unique_within(
 
 def _unique_tables(uow: UnitOfWork, vrf_ids: set[Any]) -> dict[Any, str]:
     """The names of those VRFs that enforce uniqueness, by id; ``None`` is the key of the global table."""
-    names: dict[Any, str] = {None: GLOBAL} if uow.registry.settings.get("enforce_global_unique") else {}
+    names: dict[Any, str] = {None: GLOBAL} if uow.registry.settings["enforce_global_unique"] else {}
     vrfs = listing.rows_of(uow, VRF, vrf_ids)
     return names | {key: f"VRF {vrf_display(vrf.name, vrf.rd)}" for key, vrf in vrfs.items() if vrf.enforce_unique}
 

@@ -71,7 +71,7 @@ def netinv_app() -> App:
 @hookimpl
 def netinv_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
     """The provider, where the settings name the directory; python-ldap is imported only then."""
-    if not registry.settings.get("ldap_url"):
+    if not registry.settings["ldap_url"]:
         return []
     from netinv_ldap import directory
 

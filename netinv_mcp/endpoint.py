@@ -37,7 +37,7 @@ class Entrance:
 def _origins(request: Request) -> set[str]:
     """The origins (RFC 6454) whose pages may use the protocol: that of the service, and those of the setting."""
     settings = request.registry.netinv.settings
-    base = urlsplit(settings.get("base_url") or request.host_url)
+    base = urlsplit(settings["base_url"] or request.host_url)
     return {origin.lower() for origin in (f"{base.scheme}://{base.netloc}", request.host_url, *settings["mcp_origins"])}
 
 
@@ -46,7 +46,7 @@ def includeme(config: Any) -> None:
 
     :raises ImportError: without the SDK
     """
-    if not config.registry.netinv.settings.get("mcp"):
+    if not config.registry.netinv.settings["mcp"]:
         return
     try:
         from netinv_mcp.protocol import serve

@@ -63,4 +63,4 @@ def netinv_web_includes(registry: Registry) -> Iterable[str]:
 
 def is_configured(registry: Registry) -> bool:
     """True where the settings name the issuer and the client; the libraries are imported only then."""
-    return bool(registry.settings.get("oidc_issuer") and registry.settings.get("oidc_client_id"))
+    return bool(registry.settings["oidc_issuer"] and registry.settings["oidc_client_id"])

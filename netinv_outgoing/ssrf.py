@@ -39,7 +39,7 @@ class ConnectionRefused(Exception):
 
 def own_services(settings: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Returns hosts and ports of the database, its replicas and the queue."""
-    named = (settings["database_url"], *settings.get("database_read_urls", ()), settings["queue_url"])
+    named = (settings["database_url"], *settings["database_read_urls"], settings["queue_url"])
     urls = [make_url(url) for url in named if url]
     ports = [(url, url.port or _PORTS.get(url.get_backend_name(), 0)) for url in urls]
     return [(url.host or "localhost", port) for url, port in ports if port]

@@ -22,7 +22,7 @@ SEPARATORS = ",;|"  # of the names of groups
 def provider_of(registry: Registry) -> IdentityProvider | None:
     """Returns the provider; ``None`` unless the settings name the header of the user and the proxies."""
     settings = registry.settings
-    if not (settings.get("header_user") and settings.get("header_proxies")):
+    if not (settings["header_user"] and settings["header_proxies"]):
         return None
     url = settings["header_sign_out_url"]
     return IdentityProvider(

@@ -46,7 +46,7 @@ def select_exported(uow: RequestUnitOfWork, endpoint: Endpoint, parameters: list
     for parameter in sorted(pagination.PARAMETERS - endpoint.filters.keys()):
         if parameter in uow.query:
             raise Invalid.field(parameter, NO_PAGES)
-    maximum = uow.registry.settings.get("max_export_size") or 0
+    maximum = uow.registry.settings["max_export_size"]
     page_size = maximum + 1 if maximum else 0
     part = pagination.window(uow.query, {"paginate_count": page_size, "max_page_size": page_size})
     _, keys = listing.ids(uow, endpoint, parameters, part)

@@ -29,7 +29,7 @@ def _join_output(registry: Registry, pieces: Iterable[str]) -> str:
     """
     if isinstance(pieces, list):
         return "".join(pieces)
-    limit, texts, size, rest = registry.settings.get("max_answer_size", 0), [], 0, iter(pieces)
+    limit, texts, size, rest = registry.settings["max_answer_size"], [], 0, iter(pieces)
     while text := "".join(itertools.islice(rest, PIECES)):
         texts.append(text)
         size += len(text)

@@ -78,8 +78,8 @@ def faults(settings: Mapping[str, Any], password: str, names: Iterable[str] = ()
 
 def _places(settings: Mapping[str, Any]) -> Iterator[str]:
     """Names of the service that the settings have."""
-    yield str(settings.get("base_url", ""))
-    yield from settings.get("allowed_hosts", ())
+    yield str(settings["base_url"])
+    yield from settings["allowed_hosts"]
 
 
 def _parts(names: Iterable[str]) -> list[str]:

@@ -28,7 +28,7 @@ def exempt(endpoint: Endpoint) -> bool:
 
     ``*`` stands for every resource that is not exempt by name only.
     """
-    names = endpoint.registry.settings.get("exempt_view_permissions", ())
+    names = endpoint.registry.settings["exempt_view_permissions"]
     return endpoint.label in names or ("*" in names and not endpoint.exempt_by_name_only)
 
 

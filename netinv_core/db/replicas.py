@@ -243,7 +243,7 @@ def replicas_for(primary: Engine, settings: Mapping[str, Any]) -> Replicas | Non
 
     :raises ValueError: for URLs that cannot be used
     """
-    urls = settings.get("database_read_urls") or ()
+    urls = settings["database_read_urls"]
     if not urls:
         return None
     try:

@@ -48,7 +48,7 @@ class EncryptedText(Value):
 
     @property
     def _key(self) -> str:
-        return str(self.registry.settings.get("secret", ""))
+        return str(self.registry.settings["secret"])
 
     def _read(self, sealed: str) -> str | None:
         try:

@@ -28,7 +28,7 @@ def most_listed(uow: RequestUnitOfWork) -> int:
     """Number of free objects that an answer lists: the parameter ``limit`` (:data:`LIMIT`), or those of a page."""
     settings = uow.registry.settings
     page_size = pagination.window(uow.query, settings).limit or MOST_LISTED
-    return min(page_size, settings.get("max_page_size") or MOST_LISTED)
+    return min(page_size, settings["max_page_size"] or MOST_LISTED)
 
 
 def requested(request: Request) -> tuple[list[Any], bool]:

@@ -83,10 +83,10 @@ def checks_of(engine: Engine, registry: Registry) -> list[HealthCheck]:
     backups of workers, if any.
     """
     checks = [HealthCheck("database", functools.partial(_database, engine, registry))]
-    if url := registry.settings.get("queue_url"):
+    if url := registry.settings["queue_url"]:
         run = functools.partial(_queue, url)
         checks.append(HealthCheck("queue", run, needed=False))
-    if registry.settings.get("backup_folder"):
+    if registry.settings["backup_folder"]:
         checks.append(HealthCheck("backup", functools.partial(_backup, engine, registry), needed=False))
     return checks
 

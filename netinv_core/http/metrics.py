@@ -70,7 +70,7 @@ def samples(request: Request) -> list[Sample]:
         Sample("netinv_workers", "Processes that run background tasks, seen in the last minutes.", alive),
         *_heartbeat(seen),
         *_backups(uow),
-        *_queue(uow.registry.settings.get("queue_url", "")),
+        *_queue(uow.registry.settings["queue_url"]),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
         *[sample for found in parts_in_time(request, "netinv_metrics", _check_samples) for sample in found],
     ]
@@ -96,7 +96,7 @@ def _heartbeat(seen: datetime.datetime | None) -> list[Sample]:
 
 def _backups(uow: UnitOfWork) -> list[Sample]:
     """The state of the backups of workers, where the settings name a folder for them; no age before the first one."""
-    if not uow.registry.settings.get("backup_folder"):
+    if not uow.registry.settings["backup_folder"]:
         return []
     found = backups.state(uow.connection)
     samples = [Sample("netinv_backup_failed", "1 after a failed backup of a worker.", found.failed)]

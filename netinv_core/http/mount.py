@@ -70,14 +70,14 @@ def url_of(path: Any) -> Any:
 
 def base_of(request: Request) -> str:
     """Returns what the absolute URLs in answers to a request begin with: ``netinv.base_url``, or its own address."""
-    base: str = request.registry.netinv.settings.get("base_url") or request.host_url
+    base: str = request.registry.netinv.settings["base_url"] or request.host_url
     mount = mount_of(request.environ)
     return base if urlsplit(base).path == mount else f"{base}{mount}"
 
 
 def _mount(environ: Environ, settings: Mapping[str, Any]) -> str:
     """The mount point as in WSGI environments: decoded, each byte as a character of Latin-1."""
-    configured = unquote_to_bytes(urlsplit(settings.get("base_url") or "").path.rstrip("/")).decode("latin-1")
+    configured = unquote_to_bytes(urlsplit(settings["base_url"]).path.rstrip("/")).decode("latin-1")
     return configured or environ.get("SCRIPT_NAME", "").rstrip("/")
 
 

@@ -27,7 +27,7 @@ def window(query: Query, settings: Mapping[str, Any]) -> Slice:
 
     :raises Invalid: naming ``limit`` or ``offset``, for anything but a number from 0 to :data:`MAX_NUMBER`
     """
-    max_size = settings.get("max_page_size") or 0
+    max_size = settings["max_page_size"]
     numbers: dict[str, int | None] = {}
     errors: dict[str, list[str]] = {}
     for name in ("limit", "offset"):
@@ -41,7 +41,7 @@ def window(query: Query, settings: Mapping[str, Any]) -> Slice:
         raise Invalid(errors)
     limit = numbers["limit"]
     if limit is None:
-        limit = settings.get("paginate_count", 50)
+        limit = settings["paginate_count"]
         limit = min(limit, max_size) if max_size else limit
     elif max_size and (limit == 0 or limit > max_size):
         limit = max_size
@@ -58,7 +58,7 @@ def page_window(query: Query, settings: Mapping[str, Any], filters: Collection[s
     part = window(query, settings)
     given = {name: single_value(query, name).strip() for name in PARAMETERS if name in query and name not in filters}
     cursor = given.get(CURSOR)
-    unasked = BOUNDED if settings.get("exact_count_limit") else EXACT
+    unasked = BOUNDED if settings["exact_count_limit"] else EXACT
     count = given.get(COUNT)
     if count and count not in COUNTS:
         raise Invalid.field(COUNT, f"Select a valid choice. '{count}' is not one of: {', '.join(COUNTS)}")

@@ -66,7 +66,7 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
         registry,
         session,
         ANONYMOUS,
-        base_of(request) if MOUNT in request.environ else registry.settings.get("base_url") or request.host_url,
+        base_of(request) if MOUNT in request.environ else registry.settings["base_url"] or request.host_url,
         negotiation.api_version,
         id_of(request.environ),
         writing,

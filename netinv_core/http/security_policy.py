@@ -86,7 +86,7 @@ class SecurityPolicy:
                 uow.identity = identity
                 break
         log_context.note_user(uow.identity.username)
-        if uow.settings.get("rate_limit_token") is not None and not uow.identity.anonymous:
+        if uow.settings["rate_limit_token"] is not None and not uow.identity.anonymous:
             rate_limits.check_identity(request, uow.identity)
         if uow.read_route is not None:
             uow.read_route.follow(uow)
@@ -136,4 +136,4 @@ class SecurityPolicy:
 def _readable_by_anyone(request: Request) -> bool:
     """True for reading where the setting ``netinv.exempt_view_permissions`` exempts some resource."""
     settings = request.registry.netinv.settings
-    return request.method in ("GET", "HEAD") and bool(settings.get("exempt_view_permissions"))
+    return request.method in ("GET", "HEAD") and bool(settings["exempt_view_permissions"])

@@ -57,7 +57,7 @@ def dumps_within(registry: Registry, value: Any) -> bytes:
     if isinstance(value, dict):
         lists = {name: member for name, member in value.items() if isinstance(member, list)}
         value = {**value, **{name: orjson.Fragment(_list_within(registry, items)) for name, items in lists.items()}}
-    content, limit = dumps(value), registry.settings.get("max_answer_size", 0)
+    content, limit = dumps(value), registry.settings["max_answer_size"]
     if limit and len(content) > limit:
         answer_size.check(registry, 0, len(content))
     return content
@@ -65,7 +65,7 @@ def dumps_within(registry: Registry, value: Any) -> bytes:
 
 def _list_within(registry: Registry, items: list[Any]) -> bytes:
     pieces, start, step, size = [], 0, 1, 0
-    limit = registry.settings.get("max_answer_size", 0)
+    limit = registry.settings["max_answer_size"]
     while start < len(items):
         pieces.append(dumps(items[start : start + step])[1:-1])
         size += len(pieces[-1])

@@ -53,7 +53,7 @@ View = Callable[[Request], Any]
 
 def is_strict(uow: RequestUnitOfWork) -> bool:
     """True where parameters without a meaning are refused."""
-    return bool(uow.registry.settings.get("strict_filtering", True))
+    return bool(uow.registry.settings["strict_filtering"])
 
 
 def refuse(uow: RequestUnitOfWork, names: Collection[str]) -> None:

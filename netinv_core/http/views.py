@@ -95,7 +95,7 @@ def list_page(
     shape, without = shape_of(uow, endpoint, omitted)
     part = pagination.page_window(uow.query, uow.registry.settings, endpoint.filters)
     page = pages.page(uow, endpoint, parameters, part, within, of=request.path)
-    most = uow.registry.settings.get("max_answer_objects", 0)
+    most = uow.registry.settings["max_answer_objects"]
     if most and len(page.keys) > most:
         answer_size.check(uow.registry, len(page.keys), 0)
     results = representations.list_representations(uow, endpoint, page.keys, shape, without)

@@ -61,7 +61,7 @@ def conditions_of(uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: P
     limits = permissions.limits(uow, endpoint, action, table)
     if not parameters:
         return limits
-    strict = uow.registry.settings.get("strict_filtering", True)
+    strict = uow.registry.settings["strict_filtering"]
     conditions = parse_parameters(uow, endpoint, table, parameters, strict=strict)
     return [*conditions, *limits]
 

@@ -119,7 +119,7 @@ def _count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], count
 def _estimate(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], count: str) -> int | None:
     """The length of a list without counting many objects; ``None`` where the database does not tell it."""
     if conditions:
-        most = uow.registry.settings.get("exact_count_limit") or COUNTED
+        most = uow.registry.settings["exact_count_limit"] or COUNTED
         with listing.filter_errors_as_400():
             return counts.bounded_count(uow, endpoint, conditions, most)
     statement = uow.registry.driver.estimated_count(endpoint.table) if count == ESTIMATE else None

@@ -40,7 +40,7 @@ def fit(registry: Registry, long: Sequence[Any], key: Any) -> Any:
 
 def most(registry: Registry) -> dict[str, int]:
     """The value of the parameter of :func:`fit`; none where answers have any size."""
-    limit = registry.settings.get("max_answer_size", 0)
+    limit = registry.settings["max_answer_size"]
     return {_MOST: limit} if limit else {}
 
 

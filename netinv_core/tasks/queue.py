@@ -130,7 +130,7 @@ def notify_worker(uow: UnitOfWork, name: str, *, at: datetime.datetime | None = 
 
 def enqueue(registry: Registry, name: str, *, at: datetime.datetime | None = None) -> None:
     """Enqueues a task asynchronously; does nothing without a queue. Pending duplicates are coalesced."""
-    url = registry.settings.get("queue_url")
+    url = registry.settings["queue_url"]
     if url:
         _notifier.call(QueueMessage(url, name, at))
 

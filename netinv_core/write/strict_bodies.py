@@ -22,7 +22,7 @@ ALWAYS = frozenset({"id", "url", "display", "_etag"})
 
 def is_strict(registry: Registry) -> bool:
     """True where members that nothing reads are refused."""
-    return bool(registry.settings.get("strict_bodies", False))
+    return bool(registry.settings["strict_bodies"])
 
 
 @cached_in_registry

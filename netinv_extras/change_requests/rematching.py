@@ -48,7 +48,7 @@ def match_again(engine: Engine, registry: Registry) -> int:
 def _match(engine: Engine, registry: Registry, key: uuid.UUID) -> None:
     """Stores which rules a change request meets now, and the state that follows."""
     with session_factory(engine)() as session:
-        base = registry.settings.get("base_url") or ""
+        base = registry.settings["base_url"]
         uow = UnitOfWork(registry, session, Identity(superuser=True), base, NEWEST, writing=True)
         content_types.load(uow)
         row = listing.lock(uow, request_table, [key]).get(key)

@@ -59,7 +59,7 @@ def _merge(engine: Engine, registry: Registry, key: uuid.UUID) -> None:
     for attempt in range(1, ATTEMPTS + 1):
         try:
             with session_factory(engine)() as session:
-                base = registry.settings.get("base_url") or ""
+                base = registry.settings["base_url"]
                 uow = UnitOfWork(registry, session, Identity(superuser=True), base, NEWEST, writing=True)
                 content_types.load(uow)
                 _try(uow, key)

@@ -228,7 +228,7 @@ def _import_tree(engine: Engine, registry: Registry, claimed: ClaimedSync, tree:
         try:
             with session_factory(engine)() as session:
                 user = Identity(claimed.sync["user_id"], claimed.sync["user_name"], superuser=True)
-                uow = UnitOfWork(registry, session, user, base=registry.settings.get("base_url") or "", writing=True)
+                uow = UnitOfWork(registry, session, user, base=registry.settings["base_url"], writing=True)
                 content_types.load(uow)
                 report = _carry_out(uow, claimed, tree)
                 commit(session)

@@ -157,7 +157,7 @@ def _check_limits(uow: UnitOfWork, document: DocumentNode, operation: OperationD
     :raises GraphQLError: if a limit is exceeded
     """
     settings, fragments = uow.registry.settings, _fragments(document)
-    max_depth, max_relations = settings.get("graphql_max_depth", 0), settings.get("graphql_max_relations", 0)
+    max_depth, max_relations = settings["graphql_max_depth"], settings["graphql_max_relations"]
     pending: list[tuple[SelectionSetNode, int, bool]] = [(operation.selection_set, 0, False)]
     relation_count = 0
     while pending:
@@ -200,7 +200,7 @@ def _execute(
     values = get_variable_values(schema.schema, definitions, dict(variables), max_errors=MAX_VARIABLE_ERRORS)
     if isinstance(values, list):
         raise _request_error(*values)
-    max_objects = uow.registry.settings.get("graphql_max_objects", 0)
+    max_objects = uow.registry.settings["graphql_max_objects"]
     executor = Executor(uow, schema, _fragments(document), values, max_objects)
     query = schema.schema.query_type
     assert query is not None

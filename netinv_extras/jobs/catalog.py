@@ -150,7 +150,7 @@ def import_errors_of(uow: UnitOfWork, repository_id: uuid.UUID) -> Mapping[str, 
 
 def signature(registry: Registry) -> Any:
     """Returns the state of the jobs folder: names, modification times and sizes of its files."""
-    return _signature(registry.settings.get("jobs_root") or "")
+    return _signature(registry.settings["jobs_root"])
 
 
 # -- packages and folder
@@ -164,7 +164,7 @@ def errors_of_folder(registry: Registry) -> Mapping[str, str]:
 
 def _read_installed(registry: Registry) -> Catalog:
     """Returns the classes of packages and of the jobs folder, cached by the state of the folder."""
-    folder = registry.settings.get("jobs_root") or ""
+    folder = registry.settings["jobs_root"]
     state = (folder, _signature(folder))
     loaded = _loaded_classes(registry)
     if loaded.folder != state:
@@ -235,7 +235,7 @@ def _repositories(uow: UnitOfWork) -> Mapping[uuid.UUID, _LoadedRepository]:
 
     One statement, plus one for each repository whose modules have changed.
     """
-    if not uow.registry.settings.get("git_jobs"):
+    if not uow.registry.settings["git_jobs"]:
         return {}
     repository = table_of(GitRepository)
     columns = repository.c.id, repository.c.slug, job_modules.c.name, job_modules.c.digest

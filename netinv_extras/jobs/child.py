@@ -157,7 +157,7 @@ class JobRun:
         if not (job["enabled"] or system):
             raise _NotRunnable(NOT_ENABLED)
         settings = uow.registry.settings
-        arguments = json.loads(crypto.decrypt(settings.get("secret", ""), row["arguments"]))
+        arguments = json.loads(crypto.decrypt(settings["secret"], row["arguments"]))
         aside = arguments.get("proposed_in")
         try:
             uow.identity = identity.by_id(uow, row["user_id"])
@@ -183,7 +183,7 @@ class JobRun:
     @contextlib.contextmanager
     def _context(self) -> Iterator[JobUnitOfWork]:
         with self._sessions() as session:
-            base = self._registry.settings.get("base_url") or ""
+            base = self._registry.settings["base_url"]
             yield JobUnitOfWork(self._registry, session, ANONYMOUS, base, NEWEST)
 
     # -- the job

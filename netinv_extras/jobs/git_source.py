@@ -33,7 +33,7 @@ MAX_MODULE_NAME_LENGTH = 100
 
 def import_jobs(sync: Sync, files: Files) -> None:
     """Synchronizes the stored modules with the files, and the jobs with the modules; reports errors and outcomes."""
-    allowed = bool(sync.uow.registry.settings.get("git_jobs"))
+    allowed = bool(sync.uow.registry.settings["git_jobs"])
     if files and not allowed:
         sync.report.refuse("", NOT_ALLOWED)
     sources, has_errors = _valid_sources(sync, files if allowed else {})

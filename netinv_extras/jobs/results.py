@@ -227,7 +227,7 @@ def row(
         "proposed_in_id": proposed_in,
         "proposed_changes": None if proposed_in is None else 0,
         "custom_field_data": {},
-        "arguments": crypto.encrypt(registry.settings.get("secret", ""), json.dumps(arguments)),
+        "arguments": crypto.encrypt(registry.settings["secret"], json.dumps(arguments)),
     }
 
 

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 def put(registry: Registry, name: str, value: Any) -> None:
     """Stores a JSON value under a name; ``None`` deletes it. Does nothing without a queue."""
-    url = registry.settings.get("queue_url")
+    url = registry.settings["queue_url"]
     if not url:
         return
     try:
@@ -35,7 +35,7 @@ def put(registry: Registry, name: str, value: Any) -> None:
 
 def get(registry: Registry, name: str) -> Any:
     """The JSON value under a name; ``None`` without one, or without a queue."""
-    url = registry.settings.get("queue_url")
+    url = registry.settings["queue_url"]
     if not url:
         return None
     try:

@@ -157,7 +157,7 @@ def compute_changes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 def _compute(uow: UnitOfWork, draft: Draft) -> None:
     planned = document.parse(uow.registry, draft["objects"], draft["match"])
     sealed = orjson.dumps(draft["objects"]).decode()
-    draft["objects"] = crypto.encrypt(uow.registry.settings.get("secret", ""), sealed)
+    draft["objects"] = crypto.encrypt(uow.registry.settings["secret"], sealed)
     owned = ownership.owned_by(uow, draft["owner"] or "")
     if not planned and not owned:
         return
@@ -186,7 +186,7 @@ def document_of(uow: UnitOfWork, row: Any) -> Any:
 
     :raises ValueError: when it was encrypted with another ``netinv.secret``
     """
-    return orjson.loads(crypto.decrypt(uow.registry.settings.get("secret", ""), row["objects"]))
+    return orjson.loads(crypto.decrypt(uow.registry.settings["secret"], row["objects"]))
 
 
 plan_table = table_of(Plan)

@@ -80,7 +80,7 @@ def refusal(uow: UnitOfWork, endpoint: Endpoint) -> str:
     try:
         permissions.check(uow, endpoint, "add")
     except Denied:
-        writers = uow.registry.settings.get("token_writers", "permitted")
+        writers = uow.registry.settings["token_writers"]
         if writers == "permitted" or (writers == "superusers" and uow.identity.superuser):
             return NO_PERMISSION
         return RESERVED.format("superusers" if writers == "superusers" else "commands")

@@ -193,7 +193,7 @@ def is_same_origin(request: Request) -> bool:
     if site is not None:
         return bool(site == "same-origin")
     origin = request.headers.get("Origin", "")
-    own = urlsplit(request.registry.netinv.settings.get("base_url") or request.host_url)
+    own = urlsplit(request.registry.netinv.settings["base_url"] or request.host_url)
     return origin.rstrip("/").lower() in (f"{own.scheme}://{own.netloc}".lower(), request.host_url.lower())
 
 
