@@ -63,7 +63,7 @@ class _Wanted:
 @click.option("--sqlite", is_flag=True, help="Use SQLite, in a temporary folder, for database and queue.")
 @click.option(
     "--scale",
-    type=click.IntRange(1, world.MOST),
+    type=click.IntRange(1, world.MAX),
     default=1,
     show_default=True,
     help="How many times 2,000 devices and 20,000 addresses.",

@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 from bench.in_process import InProcess, Statement, roll_back
 from bench.measures import Measure
 
-FEWEST, MOST = 5, 200
+FEWEST, MAX = 5, 200
 WARM = 8  # psycopg prepares a statement when it runs for the sixth time
 # As netinv_core.db.engine has it.
 OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan -c jit=off"
@@ -123,7 +123,7 @@ class Floors:
                     times.append((self.client.seconds, spent))
                 elif number + 1 >= (FEWEST if self.client.seconds > seconds / WARM else WARM):
                     end = time.perf_counter() + seconds
-                if len(times) >= MOST or (len(times) >= FEWEST and time.perf_counter() > end):
+                if len(times) >= MAX or (len(times) >= FEWEST and time.perf_counter() > end):
                     break
         cpu, floor = (statistics.quantiles(found, n=4)[0] * 1000 for found in zip(*times, strict=True))
         return Floor(measure.name, cpu, floor, len(self.client.statements), len(times), measure.ratio)

@@ -14,7 +14,7 @@ from typing import Any
 from bench.client import Client
 from bench.world import World, cable, network
 
-FEWEST, MOST = 10, 1000
+FEWEST, MAX = 10, 1000
 READ_RATIO, WRITE_RATIO, BULK_RATIO = 2.0, 2.0, 3.0  # aims, as multiples of the floor
 
 
@@ -285,5 +285,5 @@ def _repeat(measure: Measure, client: Client, seconds: float, start: threading.B
             return
         if n:
             answers.append((now - began, objects))
-            if (n >= FEWEST and now > end) or n >= MOST:
+            if (n >= FEWEST and now > end) or n >= MAX:
                 return

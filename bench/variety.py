@@ -57,7 +57,7 @@ OBJECTS = NAMED | {"device_type", "tags"}
 LOOKUPS = ("", "__n", "__ic", "__nic", "__isw", "__iew", "__ie", "__re", "__ire")
 NEGATED = ("__n", "__nic")  # these words are in no text, so that all objects are found
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-MOST = 5  # objects of a page
+MAX = 5  # objects of a page
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _word(draw: random.Random) -> str:
 
 
 def _listing(kind: Kind, parameters: list[tuple[str, str]]) -> Request:
-    return Request("GET", f"{kind.path}?{urlencode([*parameters, ('limit', str(MOST))])}")
+    return Request("GET", f"{kind.path}?{urlencode([*parameters, ('limit', str(MAX))])}")
 
 
 def _fields(draw: random.Random, kind: Kind) -> Request:
@@ -120,7 +120,7 @@ def _graphql(draw: random.Random, kind: Kind) -> Request:
         if name not in ("status", "role", "type", "face")
     )
     arguments = ", ".join(f'{name}: ["{value}"]' for name, value in dict(_conditions(draw, kind, NEGATED)).items())
-    query = f"query q{_word(draw)} {{ {kind.root}(limit: {MOST}, {arguments}) {{ id {members} }} }}"
+    query = f"query q{_word(draw)} {{ {kind.root}(limit: {MAX}, {arguments}) {{ id {members} }} }}"
     return Request("POST", "graphql/", {"query": query})
 
 

@@ -24,7 +24,7 @@ PAIRS, POSITIONS, DRAWS, CONSOLES = (
     2500,
     2500,
 )  # pairs of patch panels, the positions of each; cabled power and console ports
-MOST = 64  # units of scale, each with BLOCKS /16 of 10.0.0.0/8
+MAX = 64  # units of scale, each with BLOCKS /16 of 10.0.0.0/8
 
 
 @dataclasses.dataclass

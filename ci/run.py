@@ -27,7 +27,7 @@ from ci.machine import REPOSITORY, RUN, Unfit, check_disk, process_mark
 from ci.steps import Command, Pytest, Step, steps_of
 
 RESULTS = REPOSITORY / "var" / "test-all"
-MOST_UNSTABLE = 5  # tests of a run that may pass at their second attempt
+MAX_UNSTABLE = 5  # tests of a run that may pass at their second attempt
 LONGEST_REASON = 300  # characters
 SOME_FAILED, NO_TESTS = 1, 5  # statuses of pytest
 
@@ -168,7 +168,7 @@ class Runner:
         outcome.passed, outcome.failed = len(report.passed), report.failed
         unstable_before = sum(len(other.unstable) for other in self.outcomes)
         repeated = [test for test in report.failed if test in report.tests]
-        if len(repeated) + unstable_before > MOST_UNSTABLE:
+        if len(repeated) + unstable_before > MAX_UNSTABLE:
             return
         for number, test in enumerate(repeated):
             print(f"\n=== {step.name}: {test} once more, alone", flush=True)

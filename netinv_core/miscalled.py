@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-MOST_SEARCHED = 20_000  # values
+MAX_SEARCHED = 20_000  # values
 DEPTH = 3  # attributes and members, from a variable of the caller to the function
 _MISMATCH = re.compile(
     r"(?P<name>[\w.<>]+)\(\) (?:takes|missing|got an unexpected|got multiple|got some|needs an argument)"
@@ -53,7 +53,7 @@ def _reachable(variables: Mapping[str, Any]) -> Iterator[Any]:
     """The values of variables, their attributes and members, the nearest first."""
     pending = deque((value, 0) for value in variables.values())
     seen: set[int] = set()
-    while pending and len(seen) < MOST_SEARCHED:
+    while pending and len(seen) < MAX_SEARCHED:
         value, depth = pending.popleft()
         if id(value) in seen:
             continue

@@ -109,7 +109,7 @@ def limit(text: str) -> float:
 
 def _compared_values(text: str) -> int:
     """A number of values, at least 1; SQLite takes conditions of no more than 1,000 levels, a value is one of them."""
-    if positive(text) > MOST_COMPARED:
+    if positive(text) > MAX_COMPARED:
         raise ValueError(text)
     return int(text)
 
@@ -158,7 +158,7 @@ def _collector(text: str) -> str:
     return text
 
 
-MOST_COMPARED = 900  # values of a filter
+MAX_COMPARED = 900  # values of a filter
 LONGEST_PASSWORD = 128  # characters, the length of the column
 _QUEUE = re.compile(r"(?:rediss?|unix|sqlite)://")
 HAS_SECRETS = frozenset({"secret", "queue_url"})  # settings whose values no message shows

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
 
 PLAIN = (str, bool, float, type(None))
-MOST_SEARCHED = 10_000  # values of an answer
+MAX_SEARCHED = 10_000  # values of an answer
 
 
 class WrongResult(TypeError):
@@ -84,7 +84,7 @@ def without_json_form(endpoint: Endpoint | None, value: Any, dumps: Callable[[An
 def _path(value: Any, dumps: Callable[[Any], bytes]) -> tuple[list[str], Any]:
     """The names that lead to the first value that cannot be written, and the value."""
     names: list[str] = []
-    for _ in range(MOST_SEARCHED):
+    for _ in range(MAX_SEARCHED):
         members = (
             value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
         )

@@ -40,7 +40,7 @@ NOT_NAMES = "A list of names of fields is required."
 NOT_A_FIELD = "The content type has no field {!r} whose changes are recorded."
 NOT_INSTALLED = "The package of {} is not installed."
 TOO_MANY = "The filters compare more than {} values one by one (netinv.max_compared_values)."
-MOST_SHOWN = 10  # errors of one webhook
+MAX_SHOWN = 10  # errors of one webhook
 _DIVIDED = "custom_fields"  # field of the values of custom fields, which are named as in filters
 Representation = Mapping[str, Any]
 Errors = list[str]
@@ -65,13 +65,13 @@ def rule(types: sa.Table) -> Callable[[UnitOfWork, Sequence[Draft]], None]:
         changed = [draft for draft in drafts if draft[NAME] is not None and _is_changed(draft)]
         for draft in changed:
             if texts := list(faults_of_form(draft[NAME])):
-                draft.reject(NAME, *texts[:MOST_SHOWN])
+                draft.reject(NAME, *texts[:MAX_SHOWN])
         valid = [draft for draft in changed if NAME not in draft.errors]
         stored = labels_of(uow, types, [draft.id for draft in valid if "content_types" not in draft.many])
         found = errors_of(uow, [(d[NAME], d.many.get("content_types", stored.get(d.id, ()))) for d in valid])
         for draft, texts in zip(valid, found, strict=True):
             if texts:
-                draft.reject(NAME, *texts[:MOST_SHOWN])
+                draft.reject(NAME, *texts[:MAX_SHOWN])
 
     return conditions_make_sense
 

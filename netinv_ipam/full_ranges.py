@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
-MOST_CHANGES = 5000  # change records read to bring a run up to date
-MOST_LEFT, MOST_RUNS = 500, 1000
-MOST_PLACES = 10_000  # of change records, remembered: those without a number are read again each time
+MAX_CHANGES = 5000  # change records read to bring a run up to date
+MAX_LEFT, MAX_RUNS = 500, 1000
+MAX_PLACES = 10_000  # of change records, remembered: those without a number are read again each time
 
 _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
 _given = sa.select(_numbering.c.given)
@@ -72,7 +72,7 @@ class Memory:
 @cached_in_registry
 def memory_of(registry: Registry) -> Memory:
     """The memory of this process."""
-    return Memory(BoundedCache("full ranges", MOST_RUNS), BoundedCache("left places", MOST_PLACES))
+    return Memory(BoundedCache("full ranges", MAX_RUNS), BoundedCache("left places", MAX_PLACES))
 
 
 def last_number(uow: UnitOfWork) -> int:
@@ -94,7 +94,7 @@ def brought_up_to_date(
     if not changes:  # the row of the numbering is gone
         return None, []
     given, pruned, *_ = changes[0]
-    if pruned > run.number or len(changes) > MOST_CHANGES:  # deleted records may tell of what left it
+    if pruned > run.number or len(changes) > MAX_CHANGES:  # deleted records may tell of what left it
         return None, []
     places, found = memory_of(uow.registry).places, list(run.left)
     for _, _, key, *stored, _, _ in changes:
@@ -102,7 +102,7 @@ def brought_up_to_date(
             place = places.get_or_make(key, functools.partial(_left_place, what, *stored))
             if place.version == space.version and place.low < run.end and place.high >= lowest:
                 found.append((max(place.low, lowest), place.high))
-    if len(left_ranges := merge_ranges(found)) > MOST_LEFT:
+    if len(left_ranges := merge_ranges(found)) > MAX_LEFT:
         return None, []
     return FullRun(run.end, given, tuple(left_ranges)), behind
 
@@ -150,7 +150,7 @@ def _select_changed() -> Any:
     parts = [
         sa.select(_change.c.id, *stored_states())
         .where(_change.c.changed_object_type == sa.bindparam("label"), _change.c.action == action, is_newer)
-        .limit(sa.literal_column(str(MOST_CHANGES + 1)))
+        .limit(sa.literal_column(str(MAX_CHANGES + 1)))
         .subquery()
         for is_newer in (_change.c.number > sa.bindparam("number"), _change.c.number.is_(None))
         for action in actions

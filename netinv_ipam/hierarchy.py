@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 SCOPES = (GLOBAL, IN_VRF, EVERYWHERE)
-MOST_RANGES = 400  # of one statement: SQLite combines at most 500
+MAX_RANGES = 400  # of one statement: SQLite combines at most 500
 Limits = Callable[[Any], Sequence[Any]]  # conditions on an alias of the table of prefixes
 
 _table: Any = Prefix.__table__
@@ -127,8 +127,8 @@ def lengths_of(
         return _lengths_of_rows(uow, owners, limits, equal=equal)
     found, lengths = list(owners), dict[Any, dict[int, int]]()
     nothing = sa.select(sa.literal_column("0"), _table.c.prefix_length, sa.literal_column("0")).where(sa.false())
-    for start in range(0, max(len(found), 1), MOST_RANGES):  # one without owners: the data do not tell how many
-        part = found[start : start + MOST_RANGES]
+    for start in range(0, max(len(found), 1), MAX_RANGES):  # one without owners: the data do not tell how many
+        part = found[start : start + MAX_RANGES]
         selects = [_lengths(number, owner, limits, equal=equal) for number, owner in enumerate(part)]
         for number, length, count in uow.execute(sa.union_all(*selects or [nothing])).tuples():
             lengths.setdefault(part[number].key, {})[length] = count
@@ -155,12 +155,12 @@ def _lengths_of_rows(
     ranges = [(place, outer) for place, found in places.items() for outer in _outermost(found)]
     rows: dict[Any, list[tuple[bytes, int]]] = {}
     numbers = {place: number for number, place in enumerate(places)}
-    for start in range(0, max(len(ranges), 1), MOST_RANGES):  # one without owners: the data do not tell how many
+    for start in range(0, max(len(ranges), 1), MAX_RANGES):  # one without owners: the data do not tell how many
         selects = [
             sa.select(
                 sa.literal_column(str(numbers[place])).label("place"), _table.c.network, _table.c.prefix_length
             ).where(*within(outer, _table, outer.low, outer.high), *limits(_table))
-            for place, outer in ranges[start : start + MOST_RANGES]
+            for place, outer in ranges[start : start + MAX_RANGES]
         ]
         nothing = sa.select(sa.literal_column("0"), _table.c.network, _table.c.prefix_length).where(sa.false())
         for number, network, length in uow.execute(sa.union_all(*selects or [nothing])).tuples():

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-MOST_BITS = 8  # 256 siblings
+MAX_BITS = 8  # 256 siblings
 COMPARED = ("role", "tenant", "site", "location", "vlan", "is_pool", "description")
 
 
 def lengths(item: Item) -> Sequence[int]:
     """The lengths of the networks that a prefix can be merged into, the longest first."""
     length = parse(str(item["prefix"])).prefixlen
-    return range(length - 1, max(length - MOST_BITS, 1) - 1, -1)
+    return range(length - 1, max(length - MAX_BITS, 1) - 1, -1)
 
 
 def workable(uow: UnitOfWork, endpoint: Endpoint, item: Item) -> Sequence[int]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Place = tuple[str, uuid.UUID | None]  # the network and the VRF of a prefix
-MOST_PLACES = 10_000
+MAX_PLACES = 10_000
 
 _table: Any = Prefix.__table__
 
@@ -35,7 +35,7 @@ _table: Any = Prefix.__table__
 @cached_in_registry
 def _places_of(registry: Registry) -> BoundedCache[Place]:
     """The places of the prefixes from which this process has allocated; a prefix seldom has another one."""
-    return BoundedCache("places of prefixes", MOST_PLACES)
+    return BoundedCache("places of prefixes", MAX_PLACES)
 
 
 def locked(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Row | None:

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-MOST_BITS = 8  # 256 networks
+MAX_BITS = 8  # 256 networks
 
 
 def lengths(item: Item) -> Sequence[int]:
     """The lengths that a prefix can be split into."""
     network = parse(str(item["prefix"]))
-    return range(network.prefixlen + 1, min(network.prefixlen + MOST_BITS, BITS[network.version]) + 1)
+    return range(network.prefixlen + 1, min(network.prefixlen + MAX_BITS, BITS[network.version]) + 1)
 
 
 def workable(uow: UnitOfWork, endpoint: Endpoint, item: Item) -> Sequence[int]:
@@ -46,7 +46,7 @@ def workable(uow: UnitOfWork, endpoint: Endpoint, item: Item) -> Sequence[int]:
     if not lengths(item):
         return []
     inside = sa.and_(same_vrf(table, item), within(table, network), table.c.prefix_length.in_(lengths(item)))
-    parts = sa.select(table.c.prefix_length, table.c.network).where(inside).distinct().limit(2 << MOST_BITS)
+    parts = sa.select(table.c.prefix_length, table.c.network).where(inside).distinct().limit(2 << MAX_BITS)
     numbers = collections.Counter(length for length, _ in uow.execute(parts).tuples())
     return [length for length in lengths(item) if numbers[length] < 1 << (length - network.prefixlen)]
 

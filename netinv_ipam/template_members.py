@@ -22,7 +22,7 @@ from netinv_ipam.taken_space import EVERYWHERE, GLOBAL, IN_VRF
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
 
-MOST = 100_000  # children that the prefixes of one request have together
+MAX = 100_000  # children that the prefixes of one request have together
 Load = Callable[[UnitOfWork, Sequence[Any]], Mapping[Any, Any]]
 
 
@@ -81,10 +81,10 @@ def _children(uow: UnitOfWork, keys: Sequence[Any], model: type[Any], low: str, 
     columns = (owner.c.id.label("owner"), child.c.id.label("child"), child.c[low].label("low"))
     order = (owner.c.id, child.c[low], child.c.prefix_length, child.c.id)
     both = owner.join(child, sa.and_(*inside))
-    statement = sa.select(*columns).select_from(both).where(*limits(child)).order_by(*order).limit(MOST + 1)
+    statement = sa.select(*columns).select_from(both).where(*limits(child)).order_by(*order).limit(MAX + 1)
     rows = uow.execute(statement).all()
-    if len(rows) > MOST:
-        raise RenderError(f"the prefixes contain more than {MOST} objects together")
+    if len(rows) > MAX:
+        raise RenderError(f"the prefixes contain more than {MAX} objects together")
     return rows
 
 

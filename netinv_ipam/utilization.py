@@ -16,7 +16,7 @@ from netinv_core.db.expressions import in_parameter
 from netinv_core.fields import Share
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.aggregates import Aggregate
-from netinv_ipam.hierarchy import MOST_RANGES, Owner, lengths_of, space_taken, top_prefixes, visible_prefixes
+from netinv_ipam.hierarchy import MAX_RANGES, Owner, lengths_of, space_taken, top_prefixes, visible_prefixes
 from netinv_ipam.networks import BITS, packed
 from netinv_ipam.prefixes import Prefix
 from netinv_ipam.taken_space import EVERYWHERE, container_statuses, scope_of
@@ -103,8 +103,8 @@ def _number_of_addresses(uow: UnitOfWork, address: Any, *conditions: Any) -> Any
 def _numbers_of_addresses(uow: UnitOfWork, prefixes: Sequence[Any]) -> dict[Any, int]:
     """The numbers of addresses of rows of prefixes by id, by ranges that are constants: one statement for 400."""
     numbers: dict[Any, int] = {}
-    for start in range(0, max(len(prefixes), 1), MOST_RANGES):  # one without prefixes: the data do not tell how many
-        part = prefixes[start : start + MOST_RANGES]
+    for start in range(0, max(len(prefixes), 1), MAX_RANGES):  # one without prefixes: the data do not tell how many
+        part = prefixes[start : start + MAX_RANGES]
         selects = [_select_number(uow, number, row) for number, row in enumerate(part)]
         nothing: Any = sa.select(sa.literal_column("0"), sa.literal_column("0")).where(sa.false())
         for number, used in uow.execute(sa.union_all(*selects or [nothing])).tuples():

@@ -11,7 +11,7 @@ from typing import Any
 
 from netinv_core.http.serialization import dumps
 
-MOST_NOTED = 8
+MAX_NOTED = 8
 Part = tuple[str | int, ...]
 
 
@@ -33,7 +33,7 @@ def within(answer: Any, budget: int, narrow: str) -> str:
         return text
     whole, notes = (answer if isinstance(answer, dict) else {"results": answer}), list[dict[str, Any]]()
     while True:
-        cut = {"characters": len(text), "most": budget, "parts": notes[:MOST_NOTED], "narrow": narrow}
+        cut = {"characters": len(text), "most": budget, "parts": notes[:MAX_NOTED], "narrow": narrow}
         shown = dumps({**whole, "cut": cut}).decode()
         if len(shown) <= budget or not whole:
             return shown

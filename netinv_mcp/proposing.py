@@ -11,14 +11,14 @@ from netinv_mcp.offered import Offered, Schema
 from netinv_mcp.tools import TEXT, agent_tool
 
 LABEL = "extras.changerequest"
-MOST_OBJECTS = 1000  # of a document; larger ones are for plans in files
+MAX_OBJECTS = 1000  # of a document; larger ones are for plans in files
 ID: Schema = {"type": "string", "maxLength": 100, "description": "The id of a change request."}
 OBJECT_ID: Schema = {"type": "string", "maxLength": 100, "description": "The id of a changed object."}
 OBJECTS: Schema = {
     "type": "object",
     "minProperties": 1,
     "maxProperties": 100,
-    "additionalProperties": {"type": "array", "items": {"type": "object"}, "maxItems": MOST_OBJECTS},
+    "additionalProperties": {"type": "array", "items": {"type": "object"}, "maxItems": MAX_OBJECTS},
     "description": (
         "Lists of objects by model, as they should be; fields that are left out stay as they are. References are "
         "names, ids or attributes, and may name objects of the same document in any order: "

@@ -17,7 +17,7 @@ from netinv_mcp.api_calls import ApiCaller, ToolRefusal
 from netinv_mcp.offered import Offered, Schema
 
 Run = Callable[[ApiCaller, Mapping[str, Any]], Any]
-MOST_ERRORS = 10
+MAX_ERRORS = 10
 MAX_TEXT = 200  # characters of a message about an argument
 TEXT: Schema = {"type": "string", "maxLength": 1000}
 FIELDS: Schema = {
@@ -74,7 +74,7 @@ class AgentTool:
         for error in Draft202012Validator(self.schema).iter_errors(arguments):
             for name in _names(error, arguments, self.arguments):
                 errors.setdefault(name[:MAX_TEXT], []).append(_message(error))
-            if len(errors) >= MOST_ERRORS:
+            if len(errors) >= MAX_ERRORS:
                 break
         if errors:
             raise ToolRefusal(errors)
@@ -105,7 +105,7 @@ def _names(error: ValidationError, arguments: Mapping[str, Any], known: Iterable
     if error.validator == "required" and not error.absolute_path:
         return [name for name in error.validator_value if name not in arguments]
     if error.validator == "additionalProperties" and not error.absolute_path:
-        return sorted(arguments.keys() - set(known))[:MOST_ERRORS]
+        return sorted(arguments.keys() - set(known))[:MAX_ERRORS]
     return [".".join(map(str, error.absolute_path)) or "arguments"]
 
 

@@ -23,7 +23,7 @@ CEILINGS = {
     "delivery": (139, 36),  # says that it is alive
 }
 SLACK = 1.05  # for what a request does now and then
-MOST_STATEMENTS = {"PATCH 3 devices": 19, "page: form submit": 20}
+MAX_STATEMENTS = {"PATCH 3 devices": 19, "page: form submit": 20}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +68,6 @@ def test_a_request_enters_few_functions_and_files(
     )
 
 
-@pytest.mark.parametrize(("name", "most"), MOST_STATEMENTS.items())
+@pytest.mark.parametrize(("name", "most"), MAX_STATEMENTS.items())
 def test_a_write_takes_few_statements(name: str, most: int, traces: dict[str, Trace]) -> None:
     assert len(traces[name].statements) <= most, traces[name].statements

@@ -14,7 +14,7 @@ from sqlalchemy.engine import URL, Engine
 from netinv_core.driver import data_manager
 from netinv_core.driver.general import ConnectionLimits, Driver, any_of
 
-MOST_LIKES = 3  # values that are compared by LIKE, for which it may use an index
+MAX_LIKES = 3  # values that are compared by LIKE, for which it may use an index
 # Errors of values that a CHECK forbids: of MariaDB, and of MySQL.
 _VIOLATED_CONDITIONS = ((4025,), (3819,))
 LONGEST = 5000  # characters of a regular expression: a compiled one has 64 KiB, and a character up to 8 bytes
@@ -69,7 +69,7 @@ class MariadbDriver(Driver):
     def like(self, text: Any, values: Sequence[str], before: str, after: str, *, fold: bool) -> Any:
         # It compares a text with 500 alternatives of a regular expression in less time than with 10 patterns of LIKE.
         patterns = [re.escape(value) for value in values]
-        few = len(values) <= MOST_LIKES
+        few = len(values) <= MAX_LIKES
         long = [value for value, pattern in zip(values, patterns, strict=True) if few or len(pattern) > LONGEST]
         conditions = [super().like(text, long, before, after, fold=fold)] if long else []
         starts, ends = "" if before else "^", "" if after else r"\z"

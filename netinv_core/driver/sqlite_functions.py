@@ -17,7 +17,7 @@ import orjson
 
 from netinv_core import patterns
 
-MOST_CURSORS = 1000  # references to cursors before those are dropped whose cursor is gone
+MAX_CURSORS = 1000  # references to cursors before those are dropped whose cursor is gone
 PATTERN_SECONDS = 1.0  # processor time for the regular expressions of one transaction
 INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # of SQLite's virtual machine, about a millisecond without calls of functions
 Test = Callable[[str], bool]
@@ -46,7 +46,7 @@ class Functions:
         if self.seconds:
             self._end = time.monotonic() + self.seconds
         self.was_late = False
-        if len(self._cursors) > MOST_CURSORS:
+        if len(self._cursors) > MAX_CURSORS:
             self._cursors = [reference for reference in self._cursors if reference() is not None]
         self._cursors.append(weakref.ref(cursor))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 MEDIA = "/media/"
-MOST_PIXELS = 64_000_000
+MAX_PIXELS = 64_000_000
 NOT_A_FILE = "The submitted data was not a file. Check the encoding type on the form."
 INLINE = "data:"
 EMPTY = "The submitted file is empty."
@@ -84,9 +84,9 @@ class Image(Field):
             info = image_headers.read(upload.content)
         except ValueError:
             raise colander.Invalid(None, NOT_AN_IMAGE) from None
-        if info.width * info.height > MOST_PIXELS:
+        if info.width * info.height > MAX_PIXELS:
             raise colander.Invalid(
-                None, f"The image has {info.width} × {info.height} pixels; at most {MOST_PIXELS} in all are taken."
+                None, f"The image has {info.width} × {info.height} pixels; at most {MAX_PIXELS} in all are taken."
             )
         return info
 

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 NO_ROOM = "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
 LIMIT = query_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many free ones to list.")
 REPLACED = "The new object has {} here. Leave the member out, or send this value."
-MOST_LISTED = 1000  # free objects listed when pages have no maximum of their own
+MAX_LISTED = 1000  # free objects listed when pages have no maximum of their own
 
 
 def most_listed(uow: RequestUnitOfWork) -> int:
     """Number of free objects that an answer lists: the parameter ``limit`` (:data:`LIMIT`), or those of a page."""
     settings = uow.registry.settings
-    page_size = pagination.window(uow.query, settings).limit or MOST_LISTED
-    return min(page_size, settings["max_page_size"] or MOST_LISTED)
+    page_size = pagination.window(uow.query, settings).limit or MAX_LISTED
+    return min(page_size, settings["max_page_size"] or MAX_LISTED)
 
 
 def requested(request: Request) -> tuple[list[Any], bool]:

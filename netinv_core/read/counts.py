@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 CACHED_FROM = 20_000  # rows; fewer are counted each time
-MOST_CHANGES = 1000  # change records read to bring a count up to date
-MOST_COUNTS = 500  # cached
+MAX_CHANGES = 1000  # change records read to bring a count up to date
+MAX_COUNTS = 500  # cached
 LIFETIME = 60.0  # seconds
 
 _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
@@ -42,7 +42,7 @@ _given = sa.select(_numbering.c.given).scalar_subquery()
 class CachedCount:
     """The ``count`` of a table in a snapshot, without the changes that had no number; ``number`` was the last one.
 
-    ``number`` is ``None`` when more than :data:`MOST_CHANGES` had none: the next request counts again.
+    ``number`` is ``None`` when more than :data:`MAX_CHANGES` had none: the next request counts again.
     """
 
     count: int
@@ -60,7 +60,7 @@ class _Counts:
 
 @cached_in_registry
 def counts_of(registry: Registry) -> _Counts:
-    return _Counts(BoundedCache("list counts", MOST_COUNTS), set())
+    return _Counts(BoundedCache("list counts", MAX_COUNTS), set())
 
 
 def cached_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any] = ()) -> int | None:
@@ -79,12 +79,12 @@ def cached_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any] 
     if known.number is not None and time.monotonic() < known.until:
         values = {"number": known.number, "label": endpoint.label}
         seen, change = uow.execute(_since(of_changes=endpoint.table is _change), values).one()
-        if seen <= (0 if conditions else MOST_CHANGES):
+        if seen <= (0 if conditions else MAX_CHANGES):
             return known.count + int(change)
     count, number, waiting, change = uow.execute(_select_count(endpoint, conditions), {"label": endpoint.label}).one()
     counted = CachedCount(
         count if conditions else count - int(change),
-        number if waiting <= (0 if conditions else MOST_CHANGES) else None,
+        number if waiting <= (0 if conditions else MAX_CHANGES) else None,
         time.monotonic() + LIFETIME,
     )
     counts.lists.set(key, counted)
@@ -155,7 +155,7 @@ def _records(condition: Any) -> Any:
     """Subquery of the first change records that meet a condition of their number, one more than are read."""
     # The order has PostgreSQL use the index: it takes a third of the table for newer than an unknown number.
     selected = sa.select(_change.c.action, _change.c.changed_object_type.label("type")).where(condition)
-    return selected.order_by(_change.c.number).limit(sa.literal_column(str(MOST_CHANGES + 1))).subquery()
+    return selected.order_by(_change.c.number).limit(sa.literal_column(str(MAX_CHANGES + 1))).subquery()
 
 
 def _totals(records: Any, *, of_changes: bool) -> tuple[Any, Any]:

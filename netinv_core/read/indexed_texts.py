@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-MOST_TEXTS = 500  # different ones of a column that are read for a search
+MAX_TEXTS = 500  # different ones of a column that are read for a search
 
 
 def is_indexed(endpoint: Endpoint) -> bool:
@@ -38,13 +38,13 @@ def by_index(endpoint: Endpoint, table: Any, steps: Sequence[str], condition: An
 
 def by_texts(uow: UnitOfWork, endpoint: Endpoint, table: Any, name: str, test: Callable[[Any], Any]) -> Any:
     """Returns the condition that a column with few different texts has one of those that pass a test; ``None`` for a
-    column that may have many, or has more than :data:`MOST_TEXTS`. One statement, which reads an index entry a text.
+    column that may have many, or has more than :data:`MAX_TEXTS`. One statement, which reads an index entry a text.
     """
     if name not in endpoint.model.few_texts or not is_indexed(endpoint):
         return None
     texts = _texts(endpoint.table.c[name])
     rows = uow.execute(sa.select(texts.c.value, test(texts.c.value))).tuples()
-    if len(rows) > MOST_TEXTS:
+    if len(rows) > MAX_TEXTS:
         return None
     # Literals, so that the planner knows how many rows have them.
     found = [planned(endpoint.registry.driver, text) for text, passes in rows if passes]
@@ -61,4 +61,4 @@ def _texts(column: sa.Column[Any]) -> Any:
     following = sa.select(column).where(column > texts.c.value).order_by(column).limit(inlined_int("one", 1))
     texts = texts.union_all(sa.select(following.scalar_subquery()).where(texts.c.value.is_not(None)))
     most = sa.select(texts.c.value).where(texts.c.value.is_not(None))
-    return most.limit(inlined_int("most", MOST_TEXTS + 1)).subquery()
+    return most.limit(inlined_int("most", MAX_TEXTS + 1)).subquery()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-MOST_IDS = 500  # looked up for a search along a reference
+MAX_IDS = 500  # looked up for a search along a reference
 
 
 def search(name: str, columns: Sequence[str]) -> filters.Filter:
@@ -72,5 +72,5 @@ def searched_at(
     ids = relations.first_ids(endpoint, steps, test, permissions.visible_for(uow)) if step.column else None
     if ids is None:
         return filters.compare(uow, endpoint, table, steps, test)
-    found = uow.execute(ids.limit(inlined_int("limit", MOST_IDS + 1))).scalars().all()
-    return step.reach(table, found if len(found) <= MOST_IDS else ids)
+    found = uow.execute(ids.limit(inlined_int("limit", MAX_IDS + 1))).scalars().all()
+    return step.reach(table, found if len(found) <= MAX_IDS else ids)

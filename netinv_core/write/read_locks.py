@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 Wanted = dict["Endpoint", set[Any]]  # ids to lock
-MOST_STEPS = 1000  # a tree is not deeper, unless it has a loop
+MAX_STEPS = 1000  # a tree is not deeper, unless it has a loop
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def lock(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
 
 def _lock_paths(uow: UnitOfWork, level: set[tuple[ReadPath, Endpoint, Any]]) -> None:
     """Locks the rows of paths, given those of their first steps: one statement for each step."""
-    for number in range(MOST_STEPS):
+    for number in range(MAX_STEPS):
         wanted: Wanted = {}
         for _, target, key in level:
             wanted.setdefault(target, set()).add(key)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
-MOST_NAMED = 10  # objects in the message of a refusal
+MAX_NAMED = 10  # objects in the message of a refusal
 HIDDEN = "Another object that refers to this one would break a rule."
 
 
@@ -265,8 +265,8 @@ def refusal(uow: UnitOfWork, broken: Sequence[tuple[Endpoint, Any, str]]) -> Con
     named = {endpoint: listing.visible_names(uow, endpoint, of_endpoint) for endpoint, of_endpoint in keys.items()}
     reasons = [sentence(endpoint, named[endpoint].get(key), reason) for endpoint, key, reason in broken]
     listed = list(dict.fromkeys(reasons))
-    more = f" And {len(listed) - MOST_NAMED} more." if len(listed) > MOST_NAMED else ""
-    error = Conflict(f"Unable to delete object. {' '.join(listed[:MOST_NAMED])}{more}")
+    more = f" And {len(listed) - MAX_NAMED} more." if len(listed) > MAX_NAMED else ""
+    error = Conflict(f"Unable to delete object. {' '.join(listed[:MAX_NAMED])}{more}")
     error.objects = [(endpoint.label, key, name) for endpoint, names in named.items() for key, name in names.items()]
     return error
 

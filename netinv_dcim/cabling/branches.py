@@ -18,7 +18,7 @@ from netinv_dcim.cabling.paths import CableNetwork, End, PathCable, Stack, follo
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
-MOST_VISITS = 400  # ends that are followed: trunks of many positions behind each other would be thousands
+MAX_VISITS = 400  # ends that are followed: trunks of many positions behind each other would be thousands
 
 
 class Stop(Enum):
@@ -74,7 +74,7 @@ class _BranchWalk:
     """A walk along all branches; ``left`` is the number of ends that may still be visited."""
 
     def __init__(self, uow: UnitOfWork) -> None:
-        self.network, self.left = CableNetwork(uow), MOST_VISITS
+        self.network, self.left = CableNetwork(uow), MAX_VISITS
 
     def follow(self, heads: Sequence[_Head]) -> None:
         """Follows the cables at these ends, and all that is behind them."""

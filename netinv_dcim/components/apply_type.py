@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DEVICES, CHOICES, MOVE = "devices", "choices", "move"
 MAX_ROWS = 20_000  # differences that are applied by one request
-MOST_NAMED = 20  # devices in an error
+MAX_NAMED = 20  # devices in an error
 CHOSEN = (APPLY, KEEP, RENAME)
 _UUID = {"type": "string", "format": "uuid"}
 _TEXT = {"type": "string"}
@@ -146,7 +146,7 @@ def move(uow: UnitOfWork, device_type: Any, devices: Sequence[Any]) -> int:
         texts = [(key, error_text(item)) for key, item in zip(moved, error.object_errors or (), strict=False) if item]
         shown = listing.rows(uow, endpoint, [key for key, _ in texts], "view")  # others keep their ids
         names = type_application.displays(uow, shown)
-        messages = [f"{names.get(key, key)}: {text}" for key, text in texts[:MOST_NAMED]]
+        messages = [f"{names.get(key, key)}: {text}" for key, text in texts[:MAX_NAMED]]
         raise Invalid.field(DEVICES, *(messages or [error_text(error.body)])) from error
     return len(moved)
 
@@ -174,7 +174,7 @@ def plan_for(
     chosen = dict.fromkeys(choice.device for choice in choices if choice.device is not None)
     for name, asked in ((DEVICES, given or ()), (CHOICES, chosen)):
         if others := [key for key in asked if key not in known]:
-            raise Invalid.field(name, *(f"No device of this type has the id {key}." for key in others[:MOST_NAMED]))
+            raise Invalid.field(name, *(f"No device of this type has the id {key}." for key in others[:MAX_NAMED]))
     number = sum(counts(uow, of_type).values())
     if number > MAX_ROWS:
         message = f"The devices have {number} differences; at most {MAX_ROWS} are applied at once: name fewer devices."

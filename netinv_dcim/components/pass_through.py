@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 FRONT, REAR = "dcim.frontport", "dcim.rearport"
 OWN_REAR = "A front port cannot be connected to it corresponding rear port"
-MOST = 1024  # positions
+MAX = 1024  # positions
 
 Peer = type[Cabled]
 
 
 def positions_in_turn() -> Callable[[int], int]:
     """Returns the example of a position: all in turn, as samples refer to the same rear port."""
-    positions = itertools.cycle(range(1, MOST + 1))
+    positions = itertools.cycle(range(1, MAX + 1))
     return lambda number: next(positions)
 
 
@@ -56,7 +56,7 @@ class RearPort(ComponentName, PassThrough, Primary):
 
     device_id: Mapped[Ref] = of_device("rear_ports")
     type: Mapped[str] = choice(PASS_THROUGH_CONNECTORS, default=None, required=True)
-    positions: Mapped[int] = integer(1, MOST, default=1)
+    positions: Mapped[int] = integer(1, MAX, default=1)
 
     @classmethod
     def incompatible_with(cls, row: Any, peer: Peer, other: Any) -> str | None:
@@ -96,7 +96,7 @@ class FrontPort(ComponentName, PassThrough, Primary):
         related_name="front_ports",
         nested_fields=("name", "label", "created", "last_updated"),
     )
-    rear_port_position: Mapped[int] = integer(1, MOST, default=1)
+    rear_port_position: Mapped[int] = integer(1, MAX, default=1)
 
     @classmethod
     def incompatible_with(cls, row: Any, peer: Peer, other: Any) -> str | None:
@@ -129,7 +129,7 @@ rear_ports = component(
     RearPort,
     "rear-ports",
     filters=[one_of("type", PASS_THROUGH_CONNECTORS, multiple=False)],
-    example={"positions": MOST},
+    example={"positions": MAX},
 )
 front_ports = component(
     FrontPort,

@@ -31,7 +31,7 @@ from netinv_dcim.components.connectors import (
     POWER_PLUGS,
     POWER_SOCKETS,
 )
-from netinv_dcim.components.pass_through import MOST, positions_in_turn
+from netinv_dcim.components.pass_through import MAX, positions_in_turn
 from netinv_dcim.components.power_ports import allocated_draw_is_within_the_maximum
 from netinv_dcim.device_types import DeviceType, device_types
 from netinv_dcim.rack_position import CHILD
@@ -114,7 +114,7 @@ class RearPortTemplate(ComponentName, Organizational):
 
     device_type_id: Mapped[Ref] = of_type("rear_port_templates")
     type: Mapped[str] = choice(PASS_THROUGH_CONNECTORS, default=None, required=True)
-    positions: Mapped[int] = integer(1, MOST, default=1)
+    positions: Mapped[int] = integer(1, MAX, default=1)
 
 
 class FrontPortTemplate(ComponentName, Organizational):
@@ -126,7 +126,7 @@ class FrontPortTemplate(ComponentName, Organizational):
     device_type_id: Mapped[Ref] = of_type("front_port_templates")
     type: Mapped[str] = choice(PASS_THROUGH_CONNECTORS, default=None, required=True)
     rear_port_id: Mapped[Ref] = foreign_key(RearPortTemplate, on_delete=CASCADE, related_name="front_port_templates")
-    rear_port_position: Mapped[int] = integer(1, MOST, default=1)
+    rear_port_position: Mapped[int] = integer(1, MAX, default=1)
 
 
 class DeviceBayTemplate(ComponentName, Organizational):
@@ -175,7 +175,7 @@ rear_port_templates = template(
     RearPortTemplate,
     "rear-port-templates",
     related("front_port_templates", by=()),
-    example={"positions": MOST},
+    example={"positions": MAX},
 )
 front_port_templates = template(
     FrontPortTemplate,

@@ -28,7 +28,7 @@ from netinv_tenancy.tenants import Tenant
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
-MOST_PICTURES = 10 * 2**20  # bytes of images in one drawing
+MAX_PICTURES = 10 * 2**20  # bytes of images in one drawing
 
 
 def draw_face(
@@ -139,9 +139,9 @@ def _reservation_of(row: Any) -> Reserved:
 
 
 def _pictures(uow: UnitOfWork, names: Iterable[str]) -> dict[str, Picture]:
-    """Returns the images with these names. Leaves out images that exceed the total size ``MOST_PICTURES``."""
+    """Returns the images with these names. Leaves out images that exceed the total size ``MAX_PICTURES``."""
     pictures: dict[str, Picture] = {}
-    remaining = MOST_PICTURES
+    remaining = MAX_PICTURES
     for name in dict.fromkeys(names):
         try:
             with uow.files.open(name) as file:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = "netinv_dcim:web/templates/type_move.jinja2"
 NAME, TYPE, DEVICE = "move-to-type", "device_type", "device"
-MOST_NAMED = 50  # devices in the address of the plan; it is that of all devices of the type for more
+MAX_NAMED = 50  # devices in the address of the plan; it is that of all devices of the type for more
 ACTION = Action(
     NAME,
     "Move to another type",
@@ -65,7 +65,7 @@ def _move_devices(request: Request, endpoint: Endpoint, selection: Selection, co
         messages = error.body.values() if isinstance(error, Invalid) and isinstance(error.body, dict) else [error.body]
         control.errors = [readable(message) for message in messages]
         return None
-    devices = [(DEVICE, str(key)) for key in selection.keys] if len(selection.keys) <= MOST_NAMED else []
+    devices = [(DEVICE, str(key)) for key in selection.keys] if len(selection.keys) <= MAX_NAMED else []
     of_devices = f"?{urlencode(devices)}" if devices else ""
     plan = f"{object_path(endpoint.registry.of_model(DeviceType), key)}apply/{of_devices}"
     if not moved:

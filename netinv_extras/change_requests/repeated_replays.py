@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
     from netinv_extras.change_requests.proposals import Proposal
 
-MOST_CHARACTERS = 1 << 25  # of the values of all kept replays
-MOST_CHANGES = 1000  # change records since the replay that are read to know whether it is current
+MAX_CHARACTERS = 1 << 25  # of the values of all kept replays
+MAX_CHANGES = 1000  # change records since the replay that are read to know whether it is current
 LIFETIME = 60.0  # seconds; bounds what changes without a record, as by SQL, make of it
 Call = tuple[Any, Any, Sequence[Any]]  # statement, values and conditions
 
@@ -65,7 +65,7 @@ class KeptReplay:
 
 @cached_in_registry
 def _kept_replays(registry: Registry) -> BoundedCache[KeptReplay]:
-    return BoundedCache("replays", MOST_CHARACTERS, lambda kept: kept.size)
+    return BoundedCache("replays", MAX_CHARACTERS, lambda kept: kept.size)
 
 
 def repeat_or_carry_out(
@@ -81,7 +81,7 @@ def repeat_or_carry_out(
         return
     moment = _moment(uow)
     executed = _execute(uow, carry_out)
-    if executed is not None and len(moment.waiting) <= MOST_CHANGES:
+    if executed is not None and len(moment.waiting) <= MAX_CHANGES:
         labels = _labels(uow.registry, proposed, executed)
         waiting = sum(label in labels for label in moment.waiting)
         writes = [call for call in executed if call[0].is_dml]
@@ -108,7 +108,7 @@ def _execute(uow: UnitOfWork, carry_out: Callable[[UnitOfWork], None]) -> list[C
 def _moment(uow: UnitOfWork) -> _Moment:
     """The state of the change log before a replay; one statement."""
     unnumbered = sa.select(_change.c.changed_object_type).where(_change.c.number.is_(None))
-    waiting = unnumbered.limit(MOST_CHANGES + 1).subquery()
+    waiting = unnumbered.limit(MAX_CHANGES + 1).subquery()
     joined = _numbering.outerjoin(waiting, sa.true())
     rows = uow.execute(sa.select(_numbering.c.given, waiting.c.changed_object_type).select_from(joined)).all()
     number = rows[0][0] if rows else 0  # the row of the numbering may be gone
@@ -130,7 +130,7 @@ def _number_labels(labels: Sequence[str]) -> dict[str, str]:
 @lru_cache("SQL statements", 200)
 def _later(models: int) -> sa.Select[tuple[int]]:
     """SELECT of the number of change records behind a number, or without one, of so many models."""
-    most: Any = sa.literal_column(str(MOST_CHANGES + 1))
+    most: Any = sa.literal_column(str(MAX_CHANGES + 1))
     parts = [
         sa.select(_change.c.changed_object_type.label("type")).where(part).order_by(_change.c.number).limit(most)
         for part in (_change.c.number > sa.bindparam("number"), _change.c.number.is_(None))
@@ -138,7 +138,7 @@ def _later(models: int) -> sa.Select[tuple[int]]:
     records = sa.union_all(*(sa.select(part.subquery()) for part in parts)).subquery()
     named = records.c.type.in_([sa.bindparam(f"label_{position}") for position in range(models)])
     count = sa.func.coalesce(sa.func.sum(sa.case((named, 1), else_=0)), 0)
-    many = sa.case((sa.func.count() > MOST_CHANGES, -1), else_=count)
+    many = sa.case((sa.func.count() > MAX_CHANGES, -1), else_=count)
     return sa.select(many).select_from(records)
 
 

@@ -3,7 +3,7 @@
 A process starts when it is first needed, with an empty environment and no descriptors but its socket and its
 progress pipe. It ends when the socket is closed, which happens even if this process is killed. Processes are reused
 until they have used
-:data:`MOST_CPU` seconds. A forked child has a pool of its own.
+:data:`MAX_CPU` seconds. A forked child has a pool of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from netinv_extras.templates.renderer import frames
 log = logging.getLogger(__name__)
 START_TIMEOUT = 30.0  # seconds for the start of a process
 IDLE_TIMEOUT = 60.0  # seconds after which idle processes end, except for the one used last
-MOST_CPU = 60.0  # seconds of processor time after which a process is replaced
+MAX_CPU = 60.0  # seconds of processor time after which a process is replaced
 ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # inherited variables: library paths of Python itself
 LIBRARIES = ("jinja2", "markupsafe", "markdown_it", "mdurl", "netutils", "yaml")  # that the renderer imports
 MAIN = pathlib.Path(frames.__file__).with_name("__main__.py")

@@ -295,7 +295,7 @@ class _Session:
                 case {"is": "load", "batch": int(batch), "name": str(name)}:
                     process.send(self._load(batch, name), self._deadline())
                 case {"is": "done", "cpu": float(cpu)} if expected <= self._results.keys():
-                    process.worn = cpu > renderer_pool.MOST_CPU
+                    process.worn = cpu > renderer_pool.MAX_CPU
                     if self._plan_key is not None:
                         _plans.set(self._plan_key, self._requested)
                     return

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 RULES = "validation rules"
-MOST_CHARACTERS = 200  # of a condition in a message
+MAX_CHARACTERS = 200  # of a condition in a message
 REQUIRED = "It does not match what is required: {}."
 NOT_UNIQUE = "Another object has the same {}."
 _table = table_of(ValidationRule)
@@ -128,7 +128,7 @@ def _words(endpoint: Endpoint, given: Mapping[str, Any]) -> str:
         label, lookup, values = filter_words.condition_words(endpoint, name, value, {})
         is_whole = not values or _has_own_values(endpoint, name)
         texts.append(f"{label} {lookup} {', '.join(values)}".rstrip() if is_whole else label)
-    return textwrap.shorten("; ".join(texts), MOST_CHARACTERS, placeholder=" …")
+    return textwrap.shorten("; ".join(texts), MAX_CHARACTERS, placeholder=" …")
 
 
 def _has_own_values(endpoint: Endpoint, name: str) -> bool:

@@ -25,9 +25,9 @@ LABEL = "extras.validationrule"
 REFUSE, WARN = "refuse", "warn"
 SEVERITIES = Choices.of((REFUSE, "Refuse"), (WARN, "Warn"))
 CONDITIONS = ("applies_to", "requires")
-MOST_FIELDS = 5  # of a unique set
+MAX_FIELDS = 5  # of a unique set
 ONE_OF_TWO = "Give either filters that objects must match, or fields that are unique together."
-NOT_NAMES = f"A list of 1 to {MOST_FIELDS} names of fields is required."
+NOT_NAMES = f"A list of 1 to {MAX_FIELDS} names of fields is required."
 NOT_A_COLUMN = "{!r} is no field with a single value."
 NOT_A_FIELD = "The content type has no such field that can be written."
 NOT_INSTALLED = "The package of {} is not installed."
@@ -118,7 +118,7 @@ def _check(uow: UnitOfWork, endpoint: Endpoint, draft: Draft) -> None:
     names = draft["unique_together"]
     if bool(draft["requires"]) == bool(names):
         draft.reject("requires", ONE_OF_TWO)
-    if names and not (isinstance(names, list) and len(names) <= MOST_FIELDS and all(isinstance(n, str) for n in names)):
+    if names and not (isinstance(names, list) and len(names) <= MAX_FIELDS and all(isinstance(n, str) for n in names)):
         draft.reject("unique_together", NOT_NAMES)
     elif names:
         unknown = [name for name in names if column_of(endpoint, endpoint.table, name) is None]

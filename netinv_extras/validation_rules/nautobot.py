@@ -29,7 +29,7 @@ OF_ALL = ("name", "enabled")
 REASON = "_reason"  # member for which a rule is left out; names that begin so are not imported
 OF_KINDS = ("regular_expression", "context_processing", "min", "max", "max_instances")
 CONSUMED = frozenset([*OF_ALL, *OF_KINDS, "slug", "content_type", "error_message", "field"])
-MOST_CHARACTERS, MOST_OF_NAME = 200, 100
+MAX_CHARACTERS, MAX_OF_NAME = 200, 100
 IS_TEMPLATE = "its pattern is a template"
 IS_SHARED = "more than one object may have a value"
 RESULTS = "results of checks are not imported"
@@ -52,7 +52,7 @@ def _source(registry: Registry, label: str, conditions: Conditions) -> Source:
     def adapt(dump: Dump, fields: Fields) -> Fields:
         model, reason = _model(fields), _reason(registry, fields)
         message = str(fields.get("error_message") or "")
-        cut = message if len(message) <= MOST_CHARACTERS else f"{message[: MOST_CHARACTERS - 1]}…"
+        cut = message if len(message) <= MAX_CHARACTERS else f"{message[: MAX_CHARACTERS - 1]}…"
         kept = {name: value for name, value in fields.items() if name not in CONSUMED}
         common = {name: fields[name] for name in OF_ALL if name in fields}
         own = {} if reason else {"field_name": fields["field"], **conditions(registry[model], fields)}
@@ -108,7 +108,7 @@ def _divide(dump: Dump, label: str, registry: Registry) -> None:
 def _with_suffix(name: str, text: str) -> str:
     """A name with a text behind it, in the length that names have."""
     suffix = f" ({text})"
-    return f"{name[: MOST_OF_NAME - len(suffix)]}{suffix}"
+    return f"{name[: MAX_OF_NAME - len(suffix)]}{suffix}"
 
 
 def _tell_apart(dump: Dump, label: str) -> None:

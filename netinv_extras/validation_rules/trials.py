@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 OBJECT, UNIQUE = "object", "unique_together"
-MOST_CHANGES = 50  # that are looked through for the one since which a rule is broken
+MAX_CHANGES = 50  # that are looked through for the one since which a rule is broken
 _change = table_of(ObjectChange)
 _TEXT, _FLAG = {"type": "string"}, {"type": "boolean"}
 _PART = {
@@ -137,7 +137,7 @@ def changes_since(
     statement = sa.select(*columns).where(
         _change.c.changed_object_id == key, _change.c.changed_object_type == endpoint.label, *limits
     )
-    records = uow.execute(statement.order_by(_change.c.time.desc()).limit(MOST_CHANGES)).all()
+    records = uow.execute(statement.order_by(_change.c.time.desc()).limit(MAX_CHANGES)).all()
     found: list[ChangeSince | None] = [None] * len(rules)
     for record in records:
         names = {item.field for item in differences(uow.registry, endpoint.label, record.before, record.after)}

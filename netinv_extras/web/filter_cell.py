@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netinv_core.sql.plan import JoinedTable, ReadPlan
     from netinv_core.uow import UnitOfWork
 
-MOST_VALUES = 10  # of a filter that a cell shows
+MAX_VALUES = 10  # of a filter that a cell shows
 _CHIP = Markup('<span class="chip"><span>{} <span class="muted">{}</span>{}</span></span>')
 
 
@@ -35,7 +35,7 @@ def cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
     def load(uow: UnitOfWork, rows: Sequence[Any]) -> dict[Any, Any]:
         filtered = [(endpoint, row[value_at]) for row in rows if (endpoint := endpoint_of(row)) is not None]
         named = [item for endpoint, value in filtered for item in filters_of_condition(endpoint, value)]
-        return dict(names_of(uow, [(endpoint, item, values[:MOST_VALUES]) for endpoint, item, values in named]))
+        return dict(names_of(uow, [(endpoint, item, values[:MAX_VALUES]) for endpoint, item, values in named]))
 
     batch = plan.batch(load)
 
@@ -53,5 +53,5 @@ def cell(plan: ReadPlan, place: JoinedTable, field: Field) -> CellReader:
 
 def _chip(endpoint: Endpoint, name: str, given: Any, names: Names) -> Markup:
     label, lookup, texts = condition_words(endpoint, name, given, names)
-    more = [f"{len(texts) - MOST_VALUES} more"] if len(texts) > MOST_VALUES else []
-    return _CHIP.format(label, lookup, f" {', '.join([*texts[:MOST_VALUES], *more])}" if texts else "")
+    more = [f"{len(texts) - MAX_VALUES} more"] if len(texts) > MAX_VALUES else []
+    return _CHIP.format(label, lookup, f" {', '.join([*texts[:MAX_VALUES], *more])}" if texts else "")

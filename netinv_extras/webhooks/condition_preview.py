@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-MOST_RECORDS = 100  # of an object, from the change on, that are undone
+MAX_RECORDS = 100  # of an object, from the change on, that are undone
 HOLDS, HOLDS_NOT = "holds", "does not hold"
 UNKNOWN = "cannot be judged any more: the state cannot be restored"
 _change = table_of(ObjectChange)
@@ -83,7 +83,7 @@ def _states(
     """
     records = _records_since(uow, change)
     found: dict[str, bool] = {}
-    if not 0 < len(records) <= MOST_RECORDS or records[0].id != change["id"]:
+    if not 0 < len(records) <= MAX_RECORDS or records[0].id != change["id"]:
         return found
     if not uow.writing:
         uow.write_in_savepoints()
@@ -109,7 +109,7 @@ def _records_since(uow: UnitOfWork, change: Row) -> Sequence[Any]:
     )
     of_object = [_change.c[name] == change[name] for name in ("changed_object_type", "changed_object_id")]
     statement = sa.select(*record_columns()).where(*of_object, is_later)
-    ordered = statement.order_by(_change.c.time, _change.c.position).limit(MOST_RECORDS + 1)
+    ordered = statement.order_by(_change.c.time, _change.c.position).limit(MAX_RECORDS + 1)
     records: Sequence[Any] = uow.execute(ordered).all()
     return records
 

@@ -27,7 +27,7 @@ from rich.text import Text
 
 MAX_BODY_BYTES = 1 << 20  # bytes of a body that are read
 READ_TIMEOUT = 30  # seconds for a request to arrive
-MOST_COLOURED = 100_000  # characters; longer bodies are printed without syntax colours, which take time
+MAX_COLOURED = 100_000  # characters; longer bodies are printed without syntax colours, which take time
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 
@@ -101,7 +101,7 @@ class Listener(http.server.ThreadingHTTPServer):
             if self.secret is not None:
                 for words, right in checks(self.secret, request.headers, body, time.time()):
                     say(Text(words, "green" if right else "bold red"), soft_wrap=True)
-            if is_json and len(text) <= MOST_COLOURED:
+            if is_json and len(text) <= MAX_COLOURED:
                 say(JSONHighlighter()(Text(f"\n{text}")), soft_wrap=True)
             else:
                 self.console.file.write(f"\n{text or '(no body)'}\n")

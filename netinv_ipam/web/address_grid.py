@@ -18,13 +18,13 @@ from netinv_ipam.free_space import usable
 from netinv_ipam.networks import address_text, packed, parse
 from netinv_ipam.prefixes import USUAL_STATUS
 from netinv_ipam.taken_space import ADDRESSES, Row, children, space_of
-from netinv_ipam.web.prefix_map import MOST_CELLS, Area, MapDrawing, rectangle, size_of
+from netinv_ipam.web.prefix_map import MAX_CELLS, Area, MapDrawing, rectangle, size_of
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 SHORTEST = 24  # prefix length of IPv4
-MAX_READ = 4 * MOST_CELLS  # addresses: several may have one host
+MAX_READ = 4 * MAX_CELLS  # addresses: several may have one host
 FREE, TAKEN, NETWORK, BROADCAST = "free", "taken", "network", "broadcast"
 FIRST, LAST = "first usable address", "last usable address"
 

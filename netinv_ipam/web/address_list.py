@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 COLUMNS = ("address", "status", "assigned_object", "dns_name", "description")
-MOST = 25  # addresses that are listed
+MAX = 25  # addresses that are listed
 
 
 def is_taken(uow: UnitOfWork, prefix: Mapping[str, Any], what: SpaceTaker) -> bool:
@@ -33,10 +33,10 @@ def first_addresses(uow: UnitOfWork, endpoint: Endpoint, prefix: Mapping[str, An
     table = endpoint.table
     statement = sa.select(table.c.id).where(children(prefix, ADDRESSES), *permissions.visible(uow, endpoint, table))
     order = (table.c.host, table.c.prefix_length, table.c.id)
-    keys = list(uow.execute(statement.order_by(*order).limit(MOST + 1)).scalars())
-    shown = keys[:MOST]
+    keys = list(uow.execute(statement.order_by(*order).limit(MAX + 1)).scalars())
+    shown = keys[:MAX]
     cells = dict(custom_plan(endpoint, ("addresses of a prefix",), _build).fetch(uow, shown)) if shown else {}
-    return [(key, cells[key]) for key in shown if key in cells], len(keys) > MOST
+    return [(key, cells[key]) for key in shown if key in cells], len(keys) > MAX
 
 
 def _build(plan: ReadPlan, place: JoinedTable) -> Any:

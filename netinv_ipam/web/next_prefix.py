@@ -25,14 +25,14 @@ from netinv_web.paths import object_path
 PAGE = "netinv_ipam:web/templates/next_prefix.jinja2"
 FIELD = "prefix_length"
 USUAL = {4: 24, 6: 64}
-MOST_LENGTHS = 32
+MAX_LENGTHS = 32
 MAX_BLOCKS = 1000  # free networks that are looked at for the page
 
 
 def lengths(row: Row) -> Sequence[int]:
     """The lengths of prefixes within one."""
     length = row["prefix_length"]
-    return range(length + 1, min(BITS[row["ip_version"]], length + MOST_LENGTHS) + 1)
+    return range(length + 1, min(BITS[row["ip_version"]], length + MAX_LENGTHS) + 1)
 
 
 def usual_length(row: Row) -> int:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-COLUMNS, MOST_CELLS = 16, 256
+COLUMNS, MAX_CELLS = 16, 256
 WIDTH, HEIGHT = 40, 28  # pixels of a cell
 MAX_READ = 20_000  # networks
-MOST_NAMED = 30  # entries of the legend
+MAX_NAMED = 30  # entries of the legend
 PALETTE = ("2f6fb5", "c05a00", "2e7d32", "7b4bb0", "a3231f", "00798c", "8a6d00", "b0417e", "4c5a67", "5d8a00")
 NAMED: Mapping[str, Any] = {"role": Role, "status": Status, "tenant": Tenant}
 FILL = "fill"
@@ -111,7 +111,7 @@ class Map:
             network.last,
         )
         self._bits = BITS[self._version]
-        self._cell = min(self._bits, self._length + (MOST_CELLS - 1).bit_length())
+        self._cell = min(self._bits, self._length + (MAX_CELLS - 1).bit_length())
         self._cells = 1 << (self._cell - self._length)
         self._vrf = str(prefix["vrf"]["id"]) if prefix["vrf"] else ""
         self._may_add = False
@@ -159,7 +159,7 @@ class Map:
         areas += self._free([*((child.low, child.length) for child in large), *map(self._block_of, shared)])
         areas.sort(key=lambda area: (area.y, area.x))
         numbers = collections.Counter(child.value for child in self.children)
-        legend = [(names[value][0], "", colors[value], numbers[value]) for value in names][:MOST_NAMED]
+        legend = [(names[value][0], "", colors[value], numbers[value]) for value in names][:MAX_NAMED]
         kinds = collections.Counter(area.kind for area in areas)
         legend += [(title, kind, "", kinds[kind]) for kind, title in KINDS.items() if kinds[kind]]
         return MapDrawing(areas, *size_of(self._cells), legend)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = "netinv_ipam:web/templates/reshape.jinja2"
 MAX_TRIED = 1000  # objects that the page writes in a dry run
-MOST_PROBLEMS = 10  # of one attempt that the page lists
+MAX_PROBLEMS = 10  # of one attempt that the page lists
 INVALID, CONFLICT = 422, 409  # HTTP statuses
 DIGEST = "_digest"  # member of the form: what the plan did that was shown
 OUTDATED = "another choice was made, or the prefixes have changed, since the plan was shown."
@@ -124,7 +124,7 @@ def show(request: Request, operation: ReshapingOperation) -> Response:
         try:
             return _apply(request, endpoint, plan)
         except RequestError as error:
-            plan.problems += messages_of_refusal(error)[:MOST_PROBLEMS]
+            plan.problems += messages_of_refusal(error)[:MAX_PROBLEMS]
     elif plan is not None and not plan.problems:
         _try(request, plan)
     if posted:
@@ -163,7 +163,7 @@ def _try(request: Request, plan: ReshapingPlan) -> None:
         with beside as uow, dry_run(uow):
             plan.apply(uow)
     except RequestError as error:
-        plan.problems += messages_of_refusal(error)[:MOST_PROBLEMS]
+        plan.problems += messages_of_refusal(error)[:MAX_PROBLEMS]
 
 
 @hookimpl

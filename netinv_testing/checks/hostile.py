@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
 
 MEGABYTE = 1_000_000
-MOST = 150  # requests for a resource, drawn by the seed
+MAX = 150  # requests for a resource, drawn by the seed
 ABOUT_ALL = {"__all__", "non_field_errors", "detail"}
 # Texts of a megabyte for which the time of a careless function grows with the square of the length.
 LONG_TEXTS = ("x", "[", "9", " ", "-1", "\n", "a,", "e\u0301\u0316", "\ufdfa", "\u202e", ":", "1.", "{{", "http://[")
@@ -72,7 +72,7 @@ def hostile_values_are_stored_or_refused_by_name(case: Case) -> None:
     item = case.make()
     path = case.at(item)
     names = [name for name, field in case.endpoint.writable.items() if not isinstance(field, fields.Image)]
-    case.most = min(case.most or MOST, MOST)
+    case.most = min(case.most or MAX, MAX)
     for name, value in case.drawn((name, value) for name in sorted(names) for value in VALUES):
         what = f"{case.endpoint.label}.{name} {value[:60]} ({len(value)} characters)"
         with no_hang(what):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TEMPLATE = "netinv_web:templates/first_rows.jinja2"
 NAME = "first-{}"  # name of the panel of a tab
-MOST = 10  # rows that are shown
+MAX = 10  # rows that are shown
 
 
 def panels_of(endpoint: Endpoint) -> list[Panel]:
@@ -41,7 +41,7 @@ def _panel(tab: ListTab) -> Panel:
         conditions = tab_links.within(request, tab, item) if may(uow, child, "view") else None
         if conditions is None:
             return None
-        count, keys = listing.ids(uow, child, [], Slice(MOST, 0), within=conditions)
+        count, keys = listing.ids(uow, child, [], Slice(MAX, 0), within=conditions)
         if not keys:
             return None
         known = tab_links.reference_in(child, tab.filters(copy_for_plugin(request, tab, item)))

@@ -12,8 +12,8 @@ from tests.support.runs import browser, service
 from tests.support.typed_devices import Hardware
 
 __all__ = ["browser", "service"]
-MOST = 40  # objects that a request imports
-SETTINGS = {"netinv.import_background_rows": str(MOST)}
+MAX = 40  # objects that a request imports
+SETTINGS = {"netinv.import_background_rows": str(MAX)}
 PAGE, DEVICES = "/dcim/devices/import/", "/api/dcim/devices/"
 
 

@@ -405,7 +405,7 @@ def test_a_picture_that_is_gone_or_too_much_leaves_the_color(
     send(api, "PATCH", f"/api/dcim/device-types/{kind['id']}/", {"front_image": ("f.png", png())}, status=200)
     device = mount(rack, 1, device_type=kind["id"])
     with monkeypatch.context() as patched:
-        patched.setattr("netinv_dcim.rack_views.drawing_data.MOST_PICTURES", len(png()) - 1)
+        patched.setattr("netinv_dcim.rack_views.drawing_data.MAX_PICTURES", len(png()) - 1)
         assert list(draw(rack).root.iter(f"{SVG}image")) == []
     assert len(list(draw(rack).root.iter(f"{SVG}image"))) == 1
     next(path for path in folder.rglob("*.png")).unlink()

@@ -14,8 +14,8 @@ from tests.support.runs import browser, service, undone
 from tests.support.typed_devices import Hardware, told
 
 __all__ = ["browser", "service"]
-MOST = 8  # components that a request writes
-SETTINGS = {"netinv.bulk_background_objects": str(MOST)}
+MAX = 8  # components that a request writes
+SETTINGS = {"netinv.bulk_background_objects": str(MAX)}
 
 
 @pytest.fixture
@@ -149,11 +149,11 @@ def test_many_components_are_written_by_the_worker(
     service: Service, browser: Browser, api: Api, hardware: Hardware
 ) -> None:
     """Unless the plan is another one by then."""
-    type_, devices = with_changed_interfaces(api, hardware, MOST)
+    type_, devices = with_changed_interfaces(api, hardware, MAX)
     run = browser.get(path_of(type_)).form().submit("_step", value="apply").follow()
     assert "Pending" in run.words and len(told(api, devices[0])) == 3
     work(service)
-    assert f"{2 * MOST} components were written." in browser.get(run.request.path).words
+    assert f"{2 * MAX} components were written." in browser.get(run.request.path).words
     assert told(api, devices[0]) == []
     api.patch(hardware.templates("interfaces", type_)["et-0"]["url"], {"label": "L"})
     api.patch(hardware.templates("interfaces", type_)["et-1"]["url"], {"label": "L"})

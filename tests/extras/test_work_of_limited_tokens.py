@@ -14,9 +14,9 @@ from tests.support.jobs import work
 from tests.support.runs import service
 
 __all__ = ["service"]
-MOST = 1  # objects that a request changes
+MAX = 1  # objects that a request changes
 SETTINGS = {
-    f"netinv.{name}": str(MOST)
+    f"netinv.{name}": str(MAX)
     for name in ("bulk_background_objects", "import_background_rows", "undo_background_changes")
 }
 TENANTS, REQUESTS = "/api/tenancy/tenants/", "/api/extras/change-requests/"
@@ -54,7 +54,7 @@ def page_of(service: Service) -> Callable[[Api], Browser]:
 @pytest.fixture
 def tenants(api: Api, unique: Unique) -> list[Any]:
     """More tenants than a request changes, made in one request."""
-    names = [unique() for _ in range(MOST + 1)]
+    names = [unique() for _ in range(MAX + 1)]
     created: list[Any] = api.post(TENANTS, [{"name": name, "slug": name} for name in names])
     return created
 

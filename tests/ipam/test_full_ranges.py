@@ -48,7 +48,7 @@ def test_an_address_is_free_again_when_the_record_of_its_deletion_was_pruned(
 def test_new_addresses_do_not_make_a_run_forgotten(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bulk writes leave many change records, which wait for their numbers for up to a minute."""
     monkeypatch.setattr(taken_space, "PIECE", 3)
-    monkeypatch.setattr(full_ranges, "MOST_CHANGES", 3)
+    monkeypatch.setattr(full_ranges, "MAX_CHANGES", 3)
     api = service.api
     prefix, _ = run_of_12(api, 27, service.unique())
     vrf = prefix["vrf"]["id"]

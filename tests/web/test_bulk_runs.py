@@ -16,14 +16,14 @@ __all__ = ["browser", "service"]
 TENANTS = "/api/tenancy/tenants/"
 EDIT, DELETE, RENAME, GRID = (f"/tenancy/tenants/{name}/" for name in ("edit", "delete", "rename", "grid"))
 Unique = Callable[[], str]
-MOST = 2  # objects that a request changes
-SETTINGS = {"netinv.bulk_background_objects": str(MOST)}
+MAX = 2  # objects that a request changes
+SETTINGS = {"netinv.bulk_background_objects": str(MAX)}
 
 
 @pytest.fixture
 def tenants(api: Api, unique: Unique) -> list[Any]:
     """More tenants than a request changes."""
-    names = [unique() for _ in range(MOST + 1)]
+    names = [unique() for _ in range(MAX + 1)]
     created: list[Any] = api.post(TENANTS, [{"name": name, "slug": name} for name in names])
     return created
 
@@ -87,11 +87,11 @@ def test_the_cells_of_a_grid_are_changed_by_the_worker(
 def test_a_preview_tries_the_first_of_very_many(
     service: Service, browser: Browser, api: Api, tenants: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("netinv_web.bulk.preview.MAX_PREVIEWED", MOST)
+    monkeypatch.setattr("netinv_web.bulk.preview.MAX_PREVIEWED", MAX)
     form = selected(browser, EDIT, tenants).form()
     form["description"] = "all of them"
     page = form.submit("_step", status=200)
-    assert "The first 2 were tried, 1 more were not." in page.words and len(page.html.select("tbody tr")) == MOST
+    assert "The first 2 were tried, 1 more were not." in page.words and len(page.html.select("tbody tr")) == MAX
     page.form().submit("_step", status=303)
     work(service)
     assert descriptions(api, tenants) == {"all of them"}
@@ -113,8 +113,8 @@ def test_an_object_that_is_gone_refuses_all(service: Service, browser: Browser, 
 
 
 def test_few_objects_are_changed_in_the_request(browser: Browser, api: Api, tenants: list[Any]) -> None:
-    form = selected(browser, EDIT, tenants[:MOST]).form()
+    form = selected(browser, EDIT, tenants[:MAX]).form()
     form["description"] = "at once"
     answer = form.submit("_step", status=200).form().submit("_step")
     assert answer.headers["Location"] == "/tenancy/tenants/"
-    assert descriptions(api, tenants[:MOST]) == {"at once"}
+    assert descriptions(api, tenants[:MAX]) == {"at once"}

@@ -25,7 +25,7 @@ BUFFERED = 1 << 16  # bytes of buffered results after which they are sent
 LINGER = 0.01  # seconds since the last write after which buffered results are sent
 SPARE = 5.0  # seconds of processor time in addition to the time limit of a message
 LONGEST_REASON = 1000  # characters of an error text
-MOST_FAILED = 20  # names of filters that are told
+MAX_FAILED = 20  # names of filters that are told
 LONGEST_NAME = 500  # characters of the name of an attribute
 TOO_DEEP = "it is nested too deeply or calls itself without end"
 
@@ -73,7 +73,7 @@ class Worker:
     """Serves the socket ``descriptor``; writes a byte to the pipe ``progress`` at the start of each job."""
 
     def __init__(self, descriptor: int, progress: int, filters: Mapping[str, Any], failed: Sequence[str] = ()) -> None:
-        self._failed = list(failed)[:MOST_FAILED]
+        self._failed = list(failed)[:MAX_FAILED]
         self._descriptor, self._progress = descriptor, progress
         self._buffer = bytearray()
         self._sent = time.monotonic()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-MOST = 50  # objects to choose from, and objects in the list of an export template
+MAX = 50  # objects to choose from, and objects in the list of an export template
 _LINE = re.compile(r"Line (\d+): ")
 
 
@@ -94,7 +94,7 @@ def _objects_of(uow: UnitOfWork, label: str, search: str) -> tuple[Endpoint | No
         return None, [], f"There are no objects of the type {label}."
     parameters = [("q", [search])] if search and "q" in target.filters else []
     try:
-        found = listing.list_page(uow, target, parameters, listing.Slice(MOST, 0, count="none"), "brief").results
+        found = listing.list_page(uow, target, parameters, listing.Slice(MAX, 0, count="none"), "brief").results
     except (Denied, Invalid) as error:
         return target, [], "You may not view these objects." if isinstance(error, Denied) else error_text(error.body)
     return target, found, "" if found else f"There are no {target.plural}{' that match' if search else ''}."

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NAME = "broken-rules"
 TEMPLATE = "netinv_extras:validation_rules/web/templates/broken_rules.jinja2"
 WIDGET_TEMPLATE = "netinv_extras:validation_rules/web/templates/widget.jinja2"
-MOST_RULES = 50  # of the widget, and of a facet
+MAX_RULES = 50  # of the widget, and of a facet
 
 
 def of_object(request: Request, endpoint: Endpoint, item: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -64,7 +64,7 @@ def number(plan: ReadPlan, place: JoinedTable) -> CellReader:
 
 def facet(request: Request, endpoint: Endpoint, conditions: Sequence[Any]) -> list[tuple[str, int]]:
     """The names of the enabled rules that objects of a list break, with their numbers, the most broken first."""
-    rules = enabled_rules(request.uow, [endpoint.label])[:MOST_RULES]
+    rules = enabled_rules(request.uow, [endpoint.label])[:MAX_RULES]
     numbers = numbers_broken(request.uow, rules, {endpoint.label: conditions})
     found = [(rule.name, number) for (_, rule), number in zip(rules, numbers, strict=True) if number]
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
@@ -77,7 +77,7 @@ def widget(request: Request) -> dict[str, Any] | None:
     uow = request.uow
     endpoints = [uow.registry[label] for label in judging.rows_of(uow) if label in uow.registry.endpoints]
     viewed = [endpoint for endpoint in endpoints if may(uow, endpoint, "view")]
-    rules = enabled_rules(uow, [endpoint.label for endpoint in viewed])[:MOST_RULES]
+    rules = enabled_rules(uow, [endpoint.label for endpoint in viewed])[:MAX_RULES]
     limits = {endpoint.label: permissions.visible(uow, endpoint, endpoint.table) for endpoint in viewed}
     counted = zip(rules, numbers_broken(uow, rules, limits), strict=True)
     found = [

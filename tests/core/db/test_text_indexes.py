@@ -86,12 +86,12 @@ def test_a_search_of_the_change_log_finds_changes_before_and_after_they_have_num
     }
 
 
-@pytest.mark.parametrize("most", [indexed_texts.MOST_TEXTS, 0])
+@pytest.mark.parametrize("most", [indexed_texts.MAX_TEXTS, 0])
 def test_a_search_of_the_change_log_finds_the_changes_of_users(
     monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique, most: int
 ) -> None:
     """The different names are read instead of those of all changes, unless there are more than ``most``."""
-    monkeypatch.setattr(indexed_texts, "MOST_TEXTS", most)
+    monkeypatch.setattr(indexed_texts, "MAX_TEXTS", most)
     indexed_texts._texts.cache_clear()
     users = [service.user(superuser=True) for _ in range(2)]
     for user in users:
@@ -107,12 +107,12 @@ def test_a_search_of_the_change_log_finds_the_changes_of_users(
     indexed_texts._texts.cache_clear()
 
 
-@pytest.mark.parametrize("most", [searches.MOST_IDS, 0])
+@pytest.mark.parametrize("most", [searches.MAX_IDS, 0])
 def test_a_search_along_references_names_their_ids_where_a_trigram_index_serves_the_rest(
     monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique, most: int
 ) -> None:
     """Within an OR, PostgreSQL uses no index for a subquery. Of more ids than ``most`` it is one all the same."""
-    monkeypatch.setattr(searches, "MOST_IDS", most)
+    monkeypatch.setattr(searches, "MAX_IDS", most)
     device, word = Samples(service).make(service.registry["dcim.device"]), unique()
     device_type = api.get(device["device_type"]["url"])
     api.patch(device_type["manufacturer"]["url"], {"name": f"The {word.upper()} company"})

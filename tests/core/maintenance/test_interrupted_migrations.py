@@ -25,7 +25,7 @@ from tests.support.databases import empty_database
 
 INTERRUPTIONS = 12
 BEFORE_ANOTHER = 20  # revisions that are applied before another process begins
-MOST_STATEMENTS = 150  # executed by a run before it is broken off
+MAX_STATEMENTS = 150  # executed by a run before it is broken off
 
 
 def migrate_until_killed(url: str, number: int, *, after: bool) -> bool:
@@ -99,7 +99,7 @@ def test_a_migration_that_ends_anywhere_is_completed_by_the_next(tmp_path: Path)
         migrating.upgrade(whole, registry)
         url = broken.url.render_as_string(hide_password=False)
         killed = [
-            migrate_until_killed(url, choose.randint(1, MOST_STATEMENTS), after=choose.random() < 0.5)
+            migrate_until_killed(url, choose.randint(1, MAX_STATEMENTS), after=choose.random() < 0.5)
             for _ in range(INTERRUPTIONS)
         ]
         assert sum(killed) >= 3  # the rest may find all applied

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 GROUPS = "/api/extras/dynamic-groups/"
 SITES = "/api/dcim/sites/"
-MOST = OWN["max_compared_values"][1]
-TOO_MANY = parameters.TOO_MANY.format(most=MOST)
-TOO_MANY_TERMS = arguments.TOO_MANY_TERMS.format(most=MOST)
-MANY = [f"zz{n}" for n in range(MOST + 1)]
-LONGER = 3 * MOST
+MAX = OWN["max_compared_values"][1]
+TOO_MANY = parameters.TOO_MANY.format(most=MAX)
+TOO_MANY_TERMS = arguments.TOO_MANY_TERMS.format(most=MAX)
+MANY = [f"zz{n}" for n in range(MAX + 1)]
+LONGER = 3 * MAX
 KINDS = (
     lambda n: f"zz{n}",
     lambda n: str(uuid.UUID(int=n)),
@@ -84,7 +84,7 @@ def test_every_filter_bounds_its_values_or_compares_them_as_one_list(service: Se
     bounded = compared = 0
     for endpoint in service.registry.endpoints.values():
         for item, lookup, name in taking_many(endpoint):
-            if item.terms(lookup, MANY) > MOST:
+            if item.terms(lookup, MANY) > MAX:
                 bounded += 1
                 with service.unit_of_work() as uow, pytest.raises(Invalid) as caught:
                     parse_parameters(uow, endpoint, endpoint.table, [(name, MANY)], strict=True)
@@ -98,7 +98,7 @@ def test_every_filter_bounds_its_values_or_compares_them_as_one_list(service: Se
 
 def test_lists_of_addresses_and_of_networks_are_bounded(api: Api) -> None:
     path = "/api/ipam/ip-addresses/query/"
-    hosts = [f"10.0.{n // 250}.{n % 250 + 1}" for n in range(MOST + 1)]
+    hosts = [f"10.0.{n // 250}.{n % 250 + 1}" for n in range(MAX + 1)]
     made = api.post("/api/ipam/ip-addresses/", {"address": "10.0.1.7/32", "status": "active"})
     for name in ("address", "host", "host__iexact"):
         found = api.send("POST", path, {name: hosts}, status=200).json["results"]
@@ -118,7 +118,7 @@ def test_lists_of_addresses_and_of_networks_are_bounded(api: Api) -> None:
 
 
 def test_all_parameters_of_a_filter_count_together(api: Api) -> None:
-    half = MANY[: MOST // 2 + 1]
+    half = MANY[: MAX // 2 + 1]
     answer = api.send("POST", f"{SITES}query/", {"name__ic": half, "name": MANY, "slug__n": MANY, "slug__ic": half})
     assert (answer.status_int, answer.json) == (400, {"slug__ic": [TOO_MANY]})
     assert api.send("POST", f"{SITES}query/", {"name__ic": MANY[:-1], "name": MANY}, status=200).json["count"] == 0
@@ -152,15 +152,15 @@ def test_regular_expressions_count_by_their_length(service: Service, api: Api) -
 @pytest.mark.parametrize("lookup", ["re", "nre", "ire", "nire"])
 def test_each_of_several_regular_expressions_counts_four_times(api: Api, lookup: str) -> None:
     name = f"name__{lookup}"
-    answer = api.send("POST", f"{SITES}query/", {name: MANY[: MOST // 4 + 1]}, status=400)
+    answer = api.send("POST", f"{SITES}query/", {name: MANY[: MAX // 4 + 1]}, status=400)
     assert answer.json == {name: [TOO_MANY]}
-    api.send("POST", f"{SITES}query/", {name: MANY[: MOST // 4]}, status=200)
+    api.send("POST", f"{SITES}query/", {name: MANY[: MAX // 4]}, status=200)
 
 
 def test_each_text_of_a_search_counts_ten_times_for_each_field(service: Service, api: Api) -> None:
     """It is looked for as a part of texts, along references, too; one text alone is always taken."""
     fields = len(service.registry["dcim.device"].filters["q"].searched)
-    most = MOST // (10 * fields)
+    most = MAX // (10 * fields)
     path = "/api/dcim/devices/"
     assert api.get(path, {"q": MANY[: most + 1]}, status=400) == {"q": [TOO_MANY]}
     assert api.send("POST", f"{path}query/", {"q": MANY[: most + 1]}, status=400).json == {"q": [TOO_MANY]}
@@ -178,9 +178,9 @@ def of_query(name: str, count: int, inner: str = "sites({}:$n){{id}}") -> str:
 @pytest.mark.parametrize(
     ("text", "values", "refusal"),
     [
-        (of_query("name__ic", 3), MANY[: MOST // 2], TOO_MANY_TERMS),
+        (of_query("name__ic", 3), MANY[: MAX // 2], TOO_MANY_TERMS),
         (of_query("name", 2), ["no such site"] * (MAX_VALUES // 2 + 1), TOO_MANY_VALUES),
-        (of_query("name__ic", 2, "regions {{ sites({}:$n) {{ id }} }}"), MANY[: MOST // 2 + 1], TOO_MANY_TERMS),
+        (of_query("name__ic", 2, "regions {{ sites({}:$n) {{ id }} }}"), MANY[: MAX // 2 + 1], TOO_MANY_TERMS),
     ],
 )
 def test_filters_of_all_fields_of_a_query_count_together(
@@ -190,8 +190,8 @@ def test_filters_of_all_fields_of_a_query_count_together(
     with statements() as found:
         answer = api.post("/api/graphql/", {"query": text, "variables": {"n": values}}, status=400)
     assert [error["message"] for error in answer["errors"]] == [refusal]
-    assert most_likes(found) <= MOST
-    few = {"query": text, "variables": {"n": values[: MOST // 3]}}
+    assert most_likes(found) <= MAX
+    few = {"query": text, "variables": {"n": values[: MAX // 3]}}
     assert "errors" not in api.post("/api/graphql/", few, status=200)
 
 

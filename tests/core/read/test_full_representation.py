@@ -13,7 +13,7 @@ from netinv_testing import Api, Unique
 from tests.support.cabling_fixtures import Plant
 
 DEVICES = "/api/dcim/devices/"
-MOST = 14  # statements, for any number of devices
+MAX = 14  # statements, for any number of devices
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_it_takes_few_statements_however_many_objects(
         return len(found), shown
 
     (one, _), (many, shown) = read([first]), read([first, *others])
-    assert one == many <= MOST
+    assert one == many <= MAX
     for device in shown:
         assert (
             device["custom_fields"][extended] == "x"

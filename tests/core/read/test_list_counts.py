@@ -91,7 +91,7 @@ def test_a_table_counted_while_changes_wait_for_numbers_is_not_counted_again(
 def test_many_changes_have_the_table_counted_again(
     monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique
 ) -> None:
-    monkeypatch.setattr(counts, "MOST_CHANGES", 1)
+    monkeypatch.setattr(counts, "MAX_CHANGES", 1)
     api.post(TENANTS, [{"name": f"{unique()} {n}"} for n in range(3)])
     assert api.get(TENANTS, PAGE)["count"] == whole(api, TENANTS)
     number_changes(service.engine, service.registry)
@@ -151,7 +151,7 @@ def test_the_kept_count_of_a_filter_is_of_these_values_and_this_user(
 
 @pytest.mark.usefixtures("long_lists")
 def test_counts_of_many_filters_are_not_kept(monkeypatch: pytest.MonkeyPatch, service: Service, api: Api) -> None:
-    monkeypatch.setattr(counts, "MOST_COUNTS", 3)
+    monkeypatch.setattr(counts, "MAX_COUNTS", 3)
     forget_counts(monkeypatch, service)
     for number in range(5):
         api.get(TENANTS, PAGE | {"name__n": f"name {number}"})

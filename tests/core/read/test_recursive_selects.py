@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DEFINITION = re.compile(r"\b\w+\((\w+, )*\w+\) AS\s*\(\s*SELECT")
 # Run on SQLite and PostgreSQL alone, which take no more memory for many.
-MOST_ASKED = 10  # parameters of one list: 150 MB if they were in one clause
+MAX_ASKED = 10  # parameters of one list: 150 MB if they were in one clause
 GROUPS, MEMBERSHIPS, REGIONS = (
     "/api/extras/dynamic-groups/",
     "/api/extras/dynamic-group-memberships/",
@@ -60,7 +60,7 @@ def test_every_recursive_cte_is_part_of_the_select_that_reads_it() -> None:
 def test_lists_by_nodes_of_many_trees_take_a_clause_for_each(service: Service, api: Api, statements: Any) -> None:
     walked = 0
     for endpoint in service.registry.endpoints.values():
-        names = tree_filters(endpoint)[:MOST_ASKED]
+        names = tree_filters(endpoint)[:MAX_ASKED]
         if len(names) < 2:
             continue
         walked += 1

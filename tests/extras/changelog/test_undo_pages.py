@@ -17,8 +17,8 @@ from tests.support.runs import browser, service
 __all__ = ["browser", "service"]
 REGIONS, CHANGES, UNDO = "/api/dcim/regions/", "/api/extras/object-changes/", "/extras/undo/"
 Unique = Callable[[], str]
-MOST = 5  # changes that are undone in a request
-SETTINGS = {"netinv.undo_background_changes": str(MOST)}
+MAX = 5  # changes that are undone in a request
+SETTINGS = {"netinv.undo_background_changes": str(MAX)}
 MAX_STATEMENTS = 70
 
 
@@ -87,14 +87,14 @@ def test_a_single_change_is_undone_at_once(browser: Browser, api: Api, unique: U
 
 @pytest.mark.night
 def test_many_changes_are_undone_by_the_worker(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
-    created = regions(api, unique, MOST + 1)
+    created = regions(api, unique, MAX + 1)
     page = asked(browser, api, created[0])
-    assert f"{MOST + 1} Regions" in page.words and "in the background" in page.words
+    assert f"{MAX + 1} Regions" in page.words and "in the background" in page.words
     run = agreed(page).follow()
-    assert "Pending" in run.words and left(api, created) == MOST + 1
+    assert "Pending" in run.words and left(api, created) == MAX + 1
     part = run.html.select_one("[data-poll]")["data-poll"]
     work(service)
-    assert f"The changes of {MOST + 1} objects were undone." in browser.get(part).words
+    assert f"The changes of {MAX + 1} objects were undone." in browser.get(part).words
     assert left(api, created) == 0
     done = browser.get(run.request.path)
     assert not done.html.select("[data-poll]") and [link for link in done.links() if "request_id=" in link]
@@ -113,11 +113,11 @@ def test_a_long_undo_tells_how_far_it_is(service: Service, browser: Browser, api
 
 @pytest.mark.night
 def test_a_waiting_undo_is_cancelled(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
-    created = regions(api, unique, MOST + 1)
+    created = regions(api, unique, MAX + 1)
     run = agreed(asked(browser, api, created[0])).follow()
     assert "nothing was undone" in run.form().submit("_step", value="cancel").follow().words
     work(service)
-    assert left(api, created) == MOST + 1
+    assert left(api, created) == MAX + 1
     browser.get(run.request.path, status=404)
 
 
@@ -125,18 +125,18 @@ def test_a_waiting_undo_is_cancelled(service: Service, browser: Browser, api: Ap
 def test_a_refused_undo_in_the_background_tells_the_reasons(
     service: Service, browser: Browser, api: Api, unique: Unique
 ) -> None:
-    created = regions(api, unique, MOST + 1)
+    created = regions(api, unique, MAX + 1)
     api.patch(created[2]["url"], {"description": "changed since"})
     run = agreed(asked(browser, api, created[0])).follow()
     work(service)
     shown = browser.get(run.request.path).words
     assert "Nothing was undone." in shown and created[2]["name"] in shown
-    assert left(api, created) == MOST + 1
+    assert left(api, created) == MAX + 1
 
 
 @pytest.mark.night
 def test_a_run_is_known_to_its_user_alone(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
-    created = regions(api, unique, MOST + 1)
+    created = regions(api, unique, MAX + 1)
     run = agreed(asked(browser, api, created[0])).headers["Location"]
     other = service.user(("view", "extras.objectchange"), password=PASSWORD)
     Browser(service, other).get(run, status=404)
@@ -154,7 +154,7 @@ def test_what_the_user_may_not_delete_is_not_undone(service: Service, api: Api, 
 
 def test_statements_do_not_grow_with_the_changes(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
     counts = []
-    for number in (2, MOST):
+    for number in (2, MAX):
         created = regions(api, unique, number)
         asked(browser, api, created[0])
         with service.statements() as statements:

@@ -351,7 +351,7 @@ def test_a_replay_counts_what_cannot_be_judged_any_more(
     began = now().isoformat()
     change_roles(api, unique)
     webhook = make_webhook(type_update=True, type_delete=False, conditions={"before": {"color": RED}})
-    monkeypatch.setattr("netinv_extras.webhooks.condition_preview.MOST_RECORDS", 3)
+    monkeypatch.setattr("netinv_extras.webhooks.condition_preview.MAX_RECORDS", 3)
     said = run("replay", "--after", began, "--webhook", webhook["name"], "--yes")
     assert said == f"left out, as they cannot be judged any more: 4 changes for {webhook['name']}\n4 queued\n"
     assert len(queued(service, webhook)) == 4
