@@ -14,6 +14,7 @@ import orjson
 from markupsafe import Markup, escape
 
 from netinv_core.http.mount import url_of
+from netinv_web.pages import local_path
 
 MAX_MARKED = 20_000  # values of an answer with markup
 _STEP = "  "
@@ -65,5 +66,6 @@ def _string(value: str, base: str) -> Markup:
     quoted = json.dumps(value, ensure_ascii=False)
     if not value.startswith(("http://", "https://")):
         return escape(quoted)
-    path = value.removeprefix(base) if value.startswith(f"{base}/") else value
-    return Markup('"{}"').format(_LINK.format(url_of(path), quoted[1:-1]))
+    path = value.removeprefix(base)
+    own = path != value and path == local_path(path)
+    return Markup('"{}"').format(_LINK.format(url_of(path) if own else value, quoted[1:-1]))

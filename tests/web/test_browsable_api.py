@@ -62,6 +62,15 @@ def test_a_large_answer_is_shown_whole_with_a_bounded_number_of_marks(
     assert shown == json.dumps(json.loads(shown), indent=2)
 
 
+@pytest.mark.parametrize("rest", ["//example.com/", "/\\example.com/", "/\t/example.com/"])
+def test_a_url_of_this_service_is_no_link_to_another_host(service: Service, unique: Unique, rest: str) -> None:
+    data = {"url": f"http://localhost{rest}"}
+    path = service.api.post("/api/extras/config-contexts/", {"name": unique(), "data": data, "is_active": False})["url"]
+    links = [link["href"] for link in Browser(service, service.admin).get(path).html.select("pre.json a")]
+    assert data["url"] in links
+    assert not [link for link in links if link == rest]
+
+
 def test_lists_keep_their_filters_in_versions_formats_and_the_page(browser: Browser, api: Api, unique: Unique) -> None:
     name = unique()
     api.post(TENANTS, {"name": name})
