@@ -40,6 +40,8 @@ PROGRAMS = {  # and headers, with the Debian packages that bring them
 FREE_SPACE = 2 << 30  # bytes
 TIMEOUT = 5.0  # seconds for an answer of a server
 PATIENCE = 90  # seconds until a server that was started answers
+PATIENCE_AFTER_FAILURE = 10  # seconds until a server answers whose start failed
+STARTS = 2  # the first fails while a killed server is on its way out
 LOCAL = ("127.0.0.1", "localhost", "::1")
 RUN = "CI_RUN_PROCESS"  # environment variable of all processes of a run: the process that started them
 
@@ -188,19 +190,34 @@ def install_missing(programs: Iterable[str], servers: Iterable[Server]) -> None:
 def start(server: Server) -> None:
     """Starts a server as its package does, and waits until it answers.
 
-    :raises Unfit: when it does not
+    Its answer decides, not the status of ``service``: the script of MariaDB fails without its configuration file
+    although the server runs.
+
+    :raises Unfit: when it does not answer
     """
     reason = server.problem()
     if not server.is_here:
         raise Unfit(f"{server.name} does not answer at {server.place} ({server.variable}): {reason}.")
     command = ["service", server.service, "start"]
-    print(f"{server.name} does not answer at {server.place}: {' '.join(command)}", flush=True)
-    _as_root(command)
-    deadline = time.monotonic() + PATIENCE
-    while reason := server.problem():
-        if time.monotonic() > deadline:
-            raise Unfit(f"{server.name} was started and does not answer at {server.place}: {reason}.")
+    for _ in range(STARTS):
+        print(f"{server.name} does not answer at {server.place}: {' '.join(command)}", flush=True)
+        failure, patience = "", PATIENCE
+        try:
+            _as_root(command)
+        except Unfit as error:
+            failure, patience = str(error), PATIENCE_AFTER_FAILURE
+        reason = _problem_within(server, patience)
+        if not reason:
+            return
+    raise Unfit(failure or f"{server.name} was started and does not answer at {server.place}: {reason}.")
+
+
+def _problem_within(server: Server, seconds: float) -> str:
+    """The reason why a server did not answer within the time, if it did not."""
+    deadline = time.monotonic() + seconds
+    while (reason := server.problem()) and time.monotonic() < deadline:
         time.sleep(0.2)
+    return reason
 
 
 def process_mark(pid: int) -> str:

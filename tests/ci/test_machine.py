@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -75,6 +76,39 @@ def test_a_server_elsewhere_that_does_not_answer_is_named(name: str, monkeypatch
     server, port = BY_NAME[name], free_port()
     monkeypatch.setenv(server.variable, f"scheme://user@127.0.0.1:{port}/9")
     with pytest.raises(Unfit, match=rf"{name} does not answer at 127\.0\.0\.1:{port} \({server.variable}\): .*refused"):
+        start(server)
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("touch started; exit 1", ""),  # as that of MariaDB without its configuration file
+        ("[ -e before ] && touch started; touch before; exit 1", ""),  # a killed server was not yet gone
+        ("echo No space left on device; exit 3", "`service redis-server start` ended with status 3: No space left"),
+        ("exit 0", "Redis was started and does not answer at 127.0.0.1:6379: no answer"),
+    ],
+    ids=["fails and runs", "runs at the second start", "fails", "does nothing"],
+)
+def test_the_answer_of_a_server_decides_whether_it_was_started(
+    script: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Redis(machine.Server):
+        def problem(self) -> str:
+            return "" if Path(tmp_path, "started").exists() else "no answer"
+
+    service = tmp_path / "service"
+    service.write_text(f"#!/bin/sh\ncd {tmp_path}\n{script}\n")
+    service.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv(BY_NAME["Redis"].variable, raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(machine, "PATIENCE", 0.1)
+    monkeypatch.setattr(machine, "PATIENCE_AFTER_FAILURE", 0.1)
+    server = Redis(**vars(BY_NAME["Redis"]))
+    if reason:
+        with pytest.raises(Unfit, match=re.escape(reason)):
+            start(server)
+    else:
         start(server)
 
 
