@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.orm import MappedColumn
 
+from netinv_core.changelog.differences import is_equal, is_own, members
 from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Invalid
 from netinv_core.models.base import CUSTOM_FIELD_PREFIX
@@ -21,7 +22,6 @@ from netinv_core.models.columns import json_document
 from netinv_core.sql.lookups import max_terms
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.validation_rules import conditions as filter_conditions
-from netinv_undo.differences import is_equal, is_own, members
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.differences import is_equal, members
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Conflict, Denied, NotFound
@@ -22,7 +23,6 @@ from netinv_core.models.base import table_of
 from netinv_core.models.columns import CASCADE, column_info
 from netinv_core.read.names import recorded_name
 from netinv_core.write.delete import generic_cascades
-from netinv_undo.differences import is_equal, members
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

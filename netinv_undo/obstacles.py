@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.differences import field_of, is_equal, is_own, members
+from netinv_core.changelog.later_changes import LaterChanges
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.db.engine import as_stored
 from netinv_core.db.expressions import in_parameter
@@ -21,9 +23,7 @@ from netinv_core.errors import Denied
 from netinv_core.read import listing
 from netinv_core.sql.plans import plan_of
 from netinv_core.write import offered, trees
-from netinv_undo.differences import field_of, is_equal, is_own, members
 from netinv_undo.followed_values import FollowedValues
-from netinv_undo.later_changes import LaterChanges
 from netinv_undo.net_changes import NetChange
 from netinv_undo.refusals import WHOLE, Refusals
 from netinv_undo.restorable import NOT_KEPT, obstacle, recorded_values

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from netinv_core.changelog.later_changes import ChangeSummary
 from netinv_core.errors import NON_FIELD, Conflict, Denied, Invalid, RequestError, error_text
-from netinv_undo.later_changes import ChangeSummary
 from netinv_undo.net_changes import NetChange
 
 REFUSED = "The change cannot be undone."

@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.changelog.differences import field_of, members
 from netinv_core.fields import Image
 from netinv_core.masking import MASK
 from netinv_core.models.columns import column_info
 from netinv_core.write.memberships import restored_columns
-from netinv_undo.differences import field_of, members
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

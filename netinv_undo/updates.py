@@ -12,11 +12,11 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.changelog.differences import is_equal, members
 from netinv_core.changelog.models import UPDATE
 from netinv_core.db.engine import as_stored
 from netinv_core.errors import Denied
 from netinv_core.sql.plans import plan_of
-from netinv_undo.differences import is_equal, members
 from netinv_undo.net_changes import NetChange
 from netinv_undo.obstacles import Restoration, by_endpoint, refuse_led
 from netinv_undo.ordering import moment

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.request import Request
 
+from netinv_core.changelog.differences import differences
 from netinv_core.changelog.models import ACTIONS, CREATE
 from netinv_core.db.engine import as_stored
 from netinv_core.errors import Invalid, not_an_object
@@ -22,7 +23,6 @@ from netinv_extras.change_requests import comments, lifecycle, proposals, requir
 from netinv_extras.change_requests.models import LABEL, check_open
 from netinv_extras.change_requests.proposals import UNKNOWN_FIELD, UNKNOWN_OBJECT, Proposal
 from netinv_extras.change_requests.replay import RequestConflicts
-from netinv_undo.differences import differences
 from netinv_undo.refusals import RevertRefused
 
 if TYPE_CHECKING:

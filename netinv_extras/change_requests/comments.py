@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.differences import comparable, differences, members
 from netinv_core.errors import Invalid
 from netinv_core.fields.schema import REQUIRED
 from netinv_core.http.request_uow import RequestUnitOfWork
@@ -21,7 +22,6 @@ from netinv_core.write.dry_run import ObjectName, name_of
 from netinv_extras.change_requests import lifecycle, proposals, review
 from netinv_extras.change_requests.models import COMMENT, EVENTS
 from netinv_extras.change_requests.proposals import UNKNOWN_FIELD, UNKNOWN_OBJECT, Proposal
-from netinv_undo.differences import comparable, differences, members
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

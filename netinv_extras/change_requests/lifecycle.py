@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.differences import differences, is_equal, members
 from netinv_core.changelog.models import CREATE, DELETE, ObjectChange
 from netinv_core.dates import parse_time
 from netinv_core.db.engine import as_stored
@@ -42,7 +43,6 @@ from netinv_extras.change_requests.replay import RequestConflicts, replay
 from netinv_extras.change_requests.requirements import Rule, RulesMet
 from netinv_extras.change_requests.review import UNSCHEDULED
 from netinv_undo import reverting
-from netinv_undo.differences import differences, is_equal, members
 from netinv_undo.net_changes import NetChange
 from netinv_undo.refusals import WHOLE
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth.audit import KINDS
 from netinv_core.changelog.change_set import Change, ChangeSet
+from netinv_core.changelog.differences import is_own, members
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.changelog.packing import pack, unpack
 from netinv_core.db.engine import as_stored
@@ -23,7 +24,6 @@ from netinv_core.models.columns import column_info
 from netinv_core.registry_cache import cached_in_registry
 from netinv_extras.change_requests import requirements, review
 from netinv_extras.change_requests.models import COUNTED, LABEL, proposal_table, proposals_of
-from netinv_undo.differences import is_own, members
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

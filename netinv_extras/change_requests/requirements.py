@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.auth.models import Group, user_groups
+from netinv_core.changelog.differences import is_equal, is_own, members
 from netinv_core.changelog.guards import ChangeGuard, Marks, as_author
 from netinv_core.db.expressions import in_parameter
 from netinv_core.errors import Denied
@@ -29,7 +30,6 @@ from netinv_extras.change_requests.models import (
     rule_table,
     rule_types,
 )
-from netinv_undo.differences import is_equal, is_own, members
 
 if TYPE_CHECKING:
     from netinv_core.changelog.change_set import Change

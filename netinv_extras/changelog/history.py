@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from pyramid.request import Request
 
+from netinv_core.changelog.differences import differences
 from netinv_core.changelog.models import ACTIONS, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.expressions import in_parameter
@@ -18,7 +19,6 @@ from netinv_core.http.actions import documented
 from netinv_core.models.base import table_of
 from netinv_core.read import listing, pages
 from netinv_core.read.past_states import has_history
-from netinv_undo.differences import differences
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.differences import differences
+from netinv_core.changelog.later_changes import changes_since_versions
 from netinv_core.changelog.models import CREATE
 from netinv_extras.plans.document import PlannedObject
-from netinv_undo.differences import differences
-from netinv_undo.later_changes import changes_since_versions
 
 if TYPE_CHECKING:
     from netinv_core.changelog.change_set import Change

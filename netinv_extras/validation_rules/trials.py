@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.differences import differences
 from netinv_core.changelog.models import CREATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Invalid
@@ -25,7 +26,6 @@ from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_extras.validation_rules import conditions, judging
 from netinv_extras.validation_rules.models import CONDITIONS
 from netinv_extras.validation_rules.violations import row_of
-from netinv_undo.differences import differences
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint

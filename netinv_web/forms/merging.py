@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from netinv_undo.later_changes import FieldChange, changes_since_versions
+from netinv_core.changelog.later_changes import FieldChange, changes_since_versions
 from netinv_web.forms.control_values import ABSENT, fill, member, put, texts_of
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import Submission

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
+from netinv_core.changelog.differences import FieldDifference, differences
 from netinv_core.fields import GenericForeignKey, Reference
 from netinv_core.labels import label_of, label_of_name, label_with_unit, title_of_type
 from netinv_core.read.names import represented_name
 from netinv_extras.changelog.web.word_differences import DifferencePart, compare
-from netinv_undo.differences import FieldDifference, differences
 from netinv_web.cells import holds_types, labels_of
 from netinv_web.markup import types_text, without_controls
 

@@ -13,13 +13,13 @@ from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.differences import differences
 from netinv_core.changelog.models import UPDATE, ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.read.names import recorded_name
 from netinv_extras.changelog.web import undo
-from netinv_undo.differences import differences
 from netinv_web.markup import link, time_markup
 from netinv_web.menu import may
 from netinv_web.paths import page_path

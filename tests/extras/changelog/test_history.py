@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from netinv_core.changelog.differences import differences
+from netinv_core.changelog.later_changes import FieldChange, changes_since
 from netinv_testing import Api, Service, Unique
-from netinv_undo.differences import differences
-from netinv_undo.later_changes import FieldChange, changes_since
 
 SITES, TENANTS = "/api/dcim/sites/", "/api/tenancy/tenants/"
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.changelog.differences import differences, is_equal, members
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.expressions import in_parameter
 from netinv_core.models.base import table_of
-from netinv_undo.differences import differences, is_equal, members
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
