@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.changelog.differences import differences, is_equal, members
+from netinv_core.changelog.differences import FieldDifference, differences, is_equal, members
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.states import record_columns
 from netinv_core.db.expressions import in_parameter
@@ -48,18 +48,12 @@ class ChangeSummary:
 
 
 @dataclasses.dataclass(frozen=True)
-class FieldChange:
+class FieldChange(FieldDifference):
     """The changes of a field since a point in time.
 
     ``before`` is the value before the first of them, ``after`` the value after the last one, ``change`` the last one.
     """
 
-    field: str
-    label: str
-    before: Any
-    after: Any
-    before_text: str
-    after_text: str
     change: ChangeSummary
 
 

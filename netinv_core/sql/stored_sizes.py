@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 FEW = 8  # rows that are read whatever their size
-_MAX = "most_bytes"
+_MAX_BYTES = "max_bytes"
 
 
 def long_columns(table: Any, columns: Sequence[Any]) -> list[Any]:
@@ -35,13 +35,13 @@ def long_columns(table: Any, columns: Sequence[Any]) -> list[Any]:
 
 def fit(registry: Registry, long: Sequence[Any], key: Any) -> Any:
     """The condition that long values of the rows with the ``keys`` fit in an answer together; true of no row, else."""
-    return _size(registry, long, key).scalar_subquery() <= sa.bindparam(_MAX, type_=sa.BigInteger)
+    return _size(registry, long, key).scalar_subquery() <= sa.bindparam(_MAX_BYTES, type_=sa.BigInteger)
 
 
 def most(registry: Registry) -> dict[str, int]:
     """The value of the parameter of :func:`fit`; none where answers have any size."""
     limit = registry.settings["max_answer_size"]
-    return {_MAX: limit} if limit else {}
+    return {_MAX_BYTES: limit} if limit else {}
 
 
 def check(uow: UnitOfWork, long: Sequence[Any], key: Any, keys: Sequence[Any]) -> None:
